@@ -1,0 +1,61 @@
+# Everything runs in .venv, which the first target that needs it creates. Needed beforehand: python3 (3.11 or
+# newer, with venv), git, make. Another interpreter: make PYTHON=python3.12 run
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PACKAGES := byteroute_ops byteroute.pipelines byteroute.schemas byteroute.runners
+# Checked without their names in site-packages: they are run from the checkout, never installed.
+CHECKED := $(wildcard byteroute_ops pipelines schemas runners tests tools benchmarks setup.py)
+
+.DELETE_ON_ERROR:
+.PHONY: help setup run test lint format types wheel-test clean
+
+help:
+	@echo "make run         the demo: bundled corpus -> out/demo"
+	@echo "make test        lint, types and all tests"
+	@echo "make lint        ruff only;  make format  lets ruff rewrite the files;  make types  mypy only"
+	@echo "make wheel-test  the tests against the built wheel, in a venv of its own"
+	@echo "make clean       remove what the other targets made"
+
+setup: $(STAMP)
+
+# mypy does not follow the import hook of an editable install, and finds `pipelines` under its folder's name. Links
+# with the installed names next to it give it what the wheel gives its users, and are never out of date.
+$(STAMP): pyproject.toml setup.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "byteroute needs Python 3.11 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 run" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' || \
+		{ echo "$(PYTHON) has no venv module; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
+	@echo "Setting up $(VENV) (once; a few minutes with an empty package cache)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@mkdir -p $(VENV)/types/byteroute
+	@for folder in pipelines schemas runners; do ln -sfn ../../../$$folder $(VENV)/types/byteroute/$$folder; done
+	@touch $@
+	@echo "Set up $(VENV): $$($(BIN)/python --version)"
+
+run: $(STAMP)
+	@$(BIN)/byteroute demo --output out/demo
+
+# pytest comes last, so that its closing line is the last one printed.
+test: $(STAMP)
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory types
+	@$(BIN)/python -m pytest --quiet -n 2 --dist loadfile
+
+lint: $(STAMP)
+	@$(BIN)/ruff check --quiet $(CHECKED) && $(BIN)/ruff format --check --quiet $(CHECKED) && echo "ruff: clean"
+
+format: $(STAMP)
+	@$(BIN)/ruff check --fix $(CHECKED); $(BIN)/ruff format $(CHECKED)
+
+types: $(STAMP)
+	@MYPYPATH=$(VENV)/types $(BIN)/mypy --strict $(addprefix -p ,$(PACKAGES))
+
+wheel-test: $(STAMP)
+	@bash tools/wheel_test.sh
+
+clean:
+	rm -rf $(VENV) build dist out byteroute.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
