@@ -19,7 +19,7 @@ def read(name: str) -> str:
 
 def test_every_reject_reason_is_documented() -> None:
     """docs/rejects.md has one row for each reason code, in the order of the code, and no other."""
-    rows = re.findall(r"^\| `(\w+)` \|", read("docs/rejects.md"), re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \|", read("docs/rejects.md").partition("## Reasons")[2], re.MULTILINE)
     assert rows == [reason.value for reason in RejectReason]
 
 
