@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("byteroute_ops", "pipelines", "schemas", "runners")
+INSTALLED = {folder: f"byteroute.{folder}" for folder in ("pipelines", "schemas", "runners")}
+"""Folders that setup.py installs under another name."""
+PACKAGES = ("byteroute_ops", *INSTALLED)
 GENERATED = frozenset({"byteroute_ops/unicode_data.py"})
 """Exempt from limits of size: no one reads these line by line."""
 
@@ -49,24 +51,25 @@ def tracked_files() -> list[str]:
 def imports(path: str) -> Iterator[tuple[int, str]]:
     """Yields (line, dotted name) of each import of a file, wherever in it it stands.
 
-    Names are as in the checkout (`pipelines.cli`, not `byteroute.pipelines.cli`); relative ones are resolved.
-    `from package import name` gives `package.name` if that is a module of ours, else `package`.
+    Relative imports are resolved to installed names (`byteroute.pipelines.cli`). `from package import name` gives
+    `package.name` if that is a module of ours, else `package`.
     """
-    package = path.split("/")[:-1]
+    folder, *inside = path.split("/")
+    package = [*INSTALLED.get(folder, folder).split("."), *inside[:-1]]
     for node in ast.walk(syntax(path)):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield node.lineno, alias.name.removeprefix("byteroute.")
+                yield node.lineno, alias.name
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            name = ".".join([*base, *([node.module] if node.module else [])]).removeprefix("byteroute.")
+            name = ".".join([*base, *([node.module] if node.module else [])])
             for alias in node.names:
                 inner = f"{name}.{alias.name}"
                 yield node.lineno, inner if _is_module(inner) else name
 
 
 def _is_module(name: str) -> bool:
-    place = ROOT / name.replace(".", "/")
+    place = ROOT / name.removeprefix("byteroute.").replace(".", "/")
     return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
 
 

@@ -61,6 +61,18 @@ def test_docs_index_lists_every_page() -> None:
     assert pages - linked == set()
 
 
+def test_architecture_names_every_module() -> None:
+    """ARCHITECTURE.md names each top-level module and folder of library and pipelines, or the one it is a part of.
+
+    `export_work` is a part of `export`.
+    """
+    named = set(re.findall(r"\w+", read("ARCHITECTURE.md")))
+    paths = [path for folder in ("byteroute_ops", "pipelines") for path in (ROOT / folder).iterdir()]
+    modules = {path.stem for path in paths if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    known = {name for name in modules if name in named or name.split("_")[0] in named}
+    assert modules - known - {"__init__", "__main__", "_version"} == set()
+
+
 def test_changelog_is_ready_for_the_next_change() -> None:
     """The changelog has an Unreleased section at the top, with headings that Keep a Changelog knows, or Format."""
     changelog = read("CHANGELOG.md")
