@@ -111,12 +111,7 @@ def segment_batch(texts: pa.StringArray) -> Segmentation:
             that were made from `str` are always well-formed.
     """
     utf8, doc_byte = utf8_of(texts)
-    try:
-        decoded = utf8.tobytes().decode()
-    except UnicodeDecodeError as error:
-        detail = f"not well-formed UTF-8 at byte {error.start} of the batch; decode with the right encoding first"
-        raise InputError(RejectReason.INVALID_UTF8, detail, offset=error.start) from None
-    codepoints = np.frombuffer(decoded.encode("utf-32-le"), np.uint32)
+    codepoints = decode_batch(utf8)
     doc_cp = doc_byte
     if len(codepoints) != len(utf8):
         lengths = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
@@ -140,7 +135,7 @@ def segment_text(text: str) -> list[Run]:
         InputError: the text holds a lone surrogate.
     """
     try:
-        texts = pa.array([text.encode()]).cast(pa.string())
+        texts = pa.array([text.encode()], pa.binary()).cast(pa.string())
     except UnicodeEncodeError as error:
         detail = f"lone surrogate at code point {error.start}; replace or drop it first"
         raise InputError(RejectReason.LONE_SURROGATE, detail, offset=error.start) from None
@@ -161,6 +156,20 @@ def utf8_of(texts: pa.StringArray) -> tuple[U8, Indices]:
     bounds = np.frombuffer(offsets, width)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     utf8 = np.zeros(0, np.uint8) if values is None else np.frombuffer(values, np.uint8)
     return utf8[bounds[0] : bounds[-1]], bounds - bounds[0]
+
+
+def decode_batch(utf8: U8) -> U32:
+    """Code points uint32[n] of UTF-8 bytes uint8[n_bytes].
+
+    Raises:
+        InputError: the bytes are not well-formed UTF-8.
+    """
+    try:
+        decoded = utf8.tobytes().decode()
+    except UnicodeDecodeError as error:
+        detail = f"not well-formed UTF-8 at byte {error.start} of the batch; decode with the right encoding first"
+        raise InputError(RejectReason.INVALID_UTF8, detail, offset=error.start) from None
+    return np.frombuffer(decoded.encode("utf-32-le"), np.uint32)
 
 
 def _segment(utf8: U8, doc_byte: Indices, codepoints: U32, doc_cp: Indices) -> Segmentation:
