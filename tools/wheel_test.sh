@@ -10,8 +10,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 export BYTEROUTE_SHARED="${BYTEROUTE_SHARED:-$root/../shared}"
 
 mkdir "$work/source" "$work/run"
-# Not the folder itself: a stale build/ would be packed as well.
-git -C "$root" ls-files -z --cached --others --exclude-standard |
+# What git tracks, not the folder: a stale build/ or a file that nobody added would be packed as well.
+git -C "$root" ls-files -z |
   tar -C "$root" --null --ignore-failed-read --files-from=- --create |
   tar -C "$work/source" --extract
 "$root/.venv/bin/python" -m pip wheel --quiet --no-deps --wheel-dir "$work" "$work/source"
