@@ -6,6 +6,7 @@ every value in it. The boundaries are fixed, so histograms of different files, w
 adding counts.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
@@ -164,8 +165,8 @@ class Histogram:
         if not len(self.buckets):
             return float("nan")
         total = self.documents.cumsum()
-        # The rank is counted from 1: q = 0 is the smallest document.
-        rank = max(int(np.ceil(q * total[-1])), 1)
+        # The rank is counted from 1: q = 0 is the smallest document. Rounded, as 0.7 * 10 is a little above 7.
+        rank = max(math.ceil(round(q * int(total[-1]), 6)), 1)
         return representative(int(self.buckets[np.searchsorted(total, rank)]))
 
     def documents_from(self, value: int) -> int:
