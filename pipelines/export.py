@@ -1,0 +1,142 @@
+"""`byteroute export DIR --to FORMAT --output DIR`: finished runs to what trainers read."""
+
+import os
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from byteroute_ops.checking import TokenizerFacts
+from byteroute_ops.errors import ConfigError
+from byteroute_ops.export import EXPORTERS
+from byteroute_ops.export.ids import BYTE_VOCABULARY, ID_KINDS, IdKind, IdSpace
+from byteroute_ops.loading.runs import FinishedRun, open_run
+
+from .check import read_tokenizer
+from .export_driver import plan_export, run_export
+
+NONE = "none"
+
+
+def id_space(
+    run: FinishedRun, kind: IdKind, *, eos: str, bos: str = NONE, tokenizer: str | None = None, drop_inner: bool = False
+) -> IdSpace:
+    """Returns the ids of an export, its delimiters looked up in the tokenizer.
+
+    Args:
+        run: the run whose shards are exported.
+        kind: which ids.
+        eos: a token of the vocabulary, `id:NUMBER`, or `none`.
+        bos: likewise.
+        tokenizer: tokenizer.json of the ids; None takes the one that the run names.
+        drop_inner: as in `IdSpace`.
+
+    Raises:
+        ConfigError: a delimiter is not in the vocabulary, or the vocabulary is not known.
+    """
+    facts = _facts(run, kind, tokenizer)
+    return IdSpace(
+        kind=kind,
+        size=facts.size,
+        bos=facts.look_up(bos, "--bos"),
+        eos=facts.look_up(eos, "--eos"),
+        drop_inner=drop_inner,
+    )
+
+
+def _facts(run: FinishedRun, kind: IdKind, tokenizer: str | None) -> TokenizerFacts:
+    if kind == "raw-bytes":
+        return TokenizerFacts(ids={}, special={}, size=256)
+    in_bytes = kind == "bytes" or (kind == "routed" and run.settings.get("routed_engine") == "bytes")
+    named = tokenizer or next(iter(run.settings.get("tokenizers", ())), None)
+    if in_bytes or named == "bytes":
+        return TokenizerFacts(ids=dict(BYTE_VOCABULARY), special=dict(BYTE_VOCABULARY), size=260)
+    if named is None or not Path(named).exists():
+        size = run.tokenizer.get("vocab_size")
+        if tokenizer is not None or size is None:
+            raise ConfigError(f"no tokenizer at {named!r}: name the run's tokenizer.json with --tokenizer")
+        return TokenizerFacts(ids={}, special={}, size=int(size))
+    return read_tokenizer(named)
+
+
+@click.command("export")
+@click.argument("run_dir", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option("--to", required=True, type=click.Choice(list(EXPORTERS)), help="Format of the trainer.")
+@click.option(
+    "--output", required=True, type=click.Path(file_okay=False), help="Folder of the export, new or unfinished."
+)
+@click.option(
+    "--ids",
+    type=click.Choice(ID_KINDS),
+    default="text",
+    show_default=True,
+    help="text, routed: the shards' token ids. bytes: routed bytes as byte + 4, vocabulary 260. raw-bytes: 0..255.",
+)
+@click.option("--eos", required=True, help="Token behind each document: its text, id:NUMBER, or none.")
+@click.option(
+    "--bos", default=NONE, show_default=True, help="Token before each document: its text, id:NUMBER, or none."
+)
+@click.option(
+    "--inner-eos",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    show_default=True,
+    help="What to do with a document that holds the EOS or BOS inside.",
+)
+@click.option("--tokenizer", type=click.Path(), help="tokenizer.json of the ids; default: the one that the run names.")
+@click.option(
+    "--validation-fraction",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Share of documents, by stable hash of doc_id.",
+)
+@click.option("--split-seed", type=int, default=0, show_default=True, help="Another seed, another validation split.")
+@click.option("--shuffle", type=int, metavar="SEED", help="Documents in random order over all parts.")
+@click.option("--parts", type=click.IntRange(min=1), help="Parts of a shuffled export; default: by size.")
+@click.option("--name", default="byteroute", show_default=True, help="Base name of files where the format has one.")
+@click.option(
+    "--entropies",
+    type=click.Choice(["clusters", "whitespace"]),
+    default="clusters",
+    show_default=True,
+    help="blt: where the entropies column makes patches begin.",
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=lambda: os.cpu_count() or 1, help="Processes.  [default: cores]"
+)
+@click.option("--overwrite", is_flag=True, help="Replace an export in the output folder.")
+def export_command(run_dir: str, **options: Any) -> None:
+    """Write the shards of the run in DIR in the format of a trainer.
+
+    An export that was killed is finished by the same command. Every file appears under its name complete or
+    not at all; manifest.json comes last.
+    """
+    run = open_run(run_dir)
+    space = id_space(
+        run,
+        cast(IdKind, options["ids"]),
+        eos=options["eos"],
+        bos=options["bos"],
+        tokenizer=options["tokenizer"],
+        drop_inner=options["inner_eos"] == "drop",
+    )
+    job = plan_export(
+        run,
+        options["output"],
+        to=options["to"],
+        space=space,
+        name=options["name"],
+        entropies=options["entropies"],
+        validation_fraction=options["validation_fraction"],
+        split_seed=options["split_seed"],
+        shuffle_seed=options["shuffle"],
+        parts=options["parts"],
+    )
+    manifest = run_export(job, run, workers=options["workers"], overwrite=options["overwrite"])
+    for split, counts in manifest["splits"].items():
+        click.echo(
+            f"{split}: {counts['documents']} documents, {counts['tokens']} ids"
+            f" ({counts['n_empty']} empty and {counts['n_inner']} with an inner delimiter left out)"
+        )
+    click.echo(f"{len(manifest['files'])} files in {options['output']}")
