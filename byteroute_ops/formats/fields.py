@@ -42,7 +42,7 @@ class RowFields:
         self._keep = options.keep
 
     def take(
-        self, position: int, row: Any, n_bytes: int, raw: bytes | None = None, *, may_hold_surrogates: bool = False
+        self, position: int, row: Any, n_bytes: int, raw: bytes | None = None, *, ill_formed: RejectReason | None = None
     ) -> None:
         """Adds the document of a record to the collector, or its reject.
 
@@ -51,7 +51,7 @@ class RowFields:
             row: the parsed record.
             n_bytes: bound from above of its text and kept values in UTF-8 bytes.
             raw: its bytes, for the reject.
-            may_hold_surrogates: strings must be checked for code points that have no encoding form.
+            ill_formed: strings must be checked for surrogate code points; the reason to give where there are some.
         """
         if not isinstance(row, dict):
             self._reject(position, RejectReason.INVALID_JSON, "the line is JSON, but not an object", raw)
@@ -76,8 +76,8 @@ class RowFields:
         except RecursionError:
             self._reject(position, RejectReason.WRONG_TYPE, "a kept field is nested too deeply", raw)
             return
-        if may_hold_surrogates and (bad := self._unpaired(text, doc_id, lang, kept)):
-            self._reject(position, RejectReason.LONE_SURROGATE, bad, raw)
+        if ill_formed is not None and (bad := self._ill_formed(text, doc_id, lang, kept)):
+            self._reject(position, ill_formed, bad, raw)
             return
         self._collector.add(position, doc_id or "", lang or "", text, kept=kept, n_record_bytes=n_bytes)
 
@@ -91,14 +91,14 @@ class RowFields:
             detail = f"field {name!r} is {type(value).__name__}, not {allowed}"
             self._reject(position, RejectReason.WRONG_TYPE, detail, raw)
 
-    def _unpaired(self, text: str, doc_id: str | None, lang: str | None, kept: tuple[str | None, ...]) -> str:
-        """Returns the detail for the first field with an unpaired surrogate, "" where there is none."""
+    def _ill_formed(self, text: str, doc_id: str | None, lang: str | None, kept: tuple[str | None, ...]) -> str:
+        """Returns the detail for the first field with a surrogate code point, "" where there is none."""
         names = (self._text, self._id, self._lang, *self._keep)
         for name, value in zip(names, (text, doc_id, lang, *kept), strict=True):
             try:
                 (value or "").encode()
             except UnicodeEncodeError as error:
-                return f"field {name!r} holds an unpaired surrogate at code point {error.start}"
+                return f"field {name!r} is not well-formed at code point {error.start}"
         return ""
 
 

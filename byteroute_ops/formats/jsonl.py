@@ -120,7 +120,7 @@ def _second_look(collector: Collector, fields: RowFields, offset: int, line: byt
     if row is None:
         collector.reject(offset, RejectReason.INVALID_JSON, detail, line)
     else:
-        fields.take(offset, row, len(line), line, may_hold_surrogates=True)
+        fields.take(offset, row, len(line), line, ill_formed=RejectReason.LONE_SURROGATE)
 
 
 def _refuse(name: str) -> None:

@@ -199,6 +199,16 @@ class ByteFeed:
             self._skip(step)
         return skipped
 
+    def unread(self, data: bytes) -> None:
+        """Puts bytes back that were the last ones taken."""
+        if len(data) <= self._at:
+            # They are still there: no copy of what may be a megabyte for the few bytes of a length.
+            self._at -= len(data)
+        else:
+            self._buffer = data + self._buffer[self._at :]
+            self._at = 0
+        self.offset -= len(data)
+
     def read_until(self, mark: bytes, limit: int) -> bytes | None:
         """Returns the bytes up to and with `mark`; None, and nothing taken, where it is not among the next `limit`."""
         while (place := self._buffer.find(mark, self._at, self._at + limit)) < 0:
