@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from byteroute_ops.errors import ConfigError
+from .errors import ConfigError
 
 FramingName = Literal["control", "bom"]
 Profile = Literal["bytes", "text"]
@@ -199,7 +199,7 @@ def payload_widths(codepoints: npt.NDArray[np.uint32], profile: Profile) -> npt.
     """
     wide = codepoints > 0xFFFF
     if profile == "bytes":
-        return (2 + 2 * wide).astype(np.uint8)
+        return np.where(wide, np.uint8(4), np.uint8(2))
     high = _UNIT_WIDTH[np.where(wide, 0xD800 + ((codepoints - 0x10000) >> 10 & 0x3FF), codepoints)]
     low = _UNIT_WIDTH[0xDC00 + (codepoints & 0x3FF)]
     return np.where(wide, high + low, high).astype(np.uint8)

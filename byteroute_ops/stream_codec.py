@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from byteroute_ops.encoders import (
+from .encoders import (
     BARRIER,
     SEGMENT_ENCODINGS,
     UTF8_ID,
@@ -19,8 +19,8 @@ from byteroute_ops.encoders import (
     Profile,
     check_options,
 )
-from byteroute_ops.errors import StreamError
-from byteroute_ops.stream_payload import UNPAIRED, decode_units, find_aligned, read_alphabet, without_begun
+from .errors import StreamError
+from .stream_payload import UNPAIRED, decode_units, find_aligned, read_alphabet, without_begun
 
 PieceKind = Literal["text", "escape", "barrier", "opening", "payload", "closing"]
 

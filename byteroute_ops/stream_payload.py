@@ -6,7 +6,7 @@ Parts of `stream_codec`, each on a buffer of which later bytes may not have arri
 import codecs
 from typing import Final
 
-from byteroute_ops.encoders import Encoding, from_alphabet
+from .encoders import Encoding, from_alphabet
 
 UNPAIRED: Final = "an unpaired surrogate or half a code unit"
 _NO_ALPHABET: Final = "a character outside the byte alphabet"

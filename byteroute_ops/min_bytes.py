@@ -1,0 +1,240 @@
+"""The segmentation with the fewest bytes: an exact optimum, over a whole batch at once.
+
+A document is a row of grapheme clusters, each UTF-8 or in a segment, and a segment costs its framing.
+That is a shortest path over two states (BE and LE need equally many bytes; where nothing forbids BE,
+LE is never better). Let D(i) be the cost of the best way to the document's end with cluster i in a
+segment, less that with cluster i in UTF-8, and `s` the cluster's own difference. Then
+
+    D(i) = s(i) + clip(D(i+1), -p, 0)        p: the price of opening a segment
+
+Functions `clip(x + a, low, high)` are closed under composition, so all D come from one parallel
+prefix scan (Hillis and Steele 1986). The path follows from left to right: out of UTF-8 where
+D < -p, back where D >= 0, else as before. Costs are scaled by 2 and p is odd, which makes fewer
+segments win at equal bytes; the two inequalities prefer UTF-8 at equal bytes and segments.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from .encoders import BARRIER, ENCODINGS, Framing, Profile, payload_widths
+from .segmentation import Segmentation
+from .spans import Ids, Offsets, Spans, take_stretches
+
+Bools = npt.NDArray[np.bool_]
+
+_BE, _LE = ENCODINGS[1], ENCODINGS[2]
+_CHUNK: Final = 64
+_NEVER: Final = 1 << 40
+"""A cost above any sum of real ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What the path pays for, besides the UTF-8 of the text.
+
+    Attributes:
+        framing: the stream's framing.
+        profile: the stream's profile.
+        n_framing_bytes: bytes around a segment: both markers, and the barrier where it is on.
+    """
+
+    framing: Framing
+    profile: Profile
+    n_framing_bytes: int
+
+    @property
+    def penalty(self) -> int:
+        """The scaled price of one more segment; odd, so that a tie in bytes is none in price."""
+        return 2 * self.n_framing_bytes + 1
+
+    def of_codepoints(self, codepoints: npt.NDArray[np.uint32]) -> npt.NDArray[np.signedinteger]:
+        """Returns the bytes of each code point in a segment less those outside: int8[n] or int64[n]."""
+        gain: npt.NDArray[np.signedinteger] = payload_widths(codepoints, self.profile).view(np.int8) - np.int8(1)
+        for first_longer in (0x80, 0x800, 0x10000):
+            gain -= (codepoints >= first_longer).view(np.int8)
+        literals = self.framing.literals
+        if literals:
+            gain[codepoints - np.uint32(literals.start) < len(literals)] -= len(self.framing.escape)
+        if self.framing.unroutable_unit(_BE) == self.framing.unroutable_unit(_LE):
+            never = codepoints == self.framing.unroutable_unit(_BE)
+            if never.any():
+                gain = np.where(never, _NEVER, gain.astype(np.int64))
+        return gain
+
+
+def costs_of(framing: Framing, profile: Profile, *, barrier: bool) -> Costs:
+    """Returns the costs of a stream's settings."""
+    n_bytes = framing.n_framing_bytes + (len(BARRIER) if barrier else 0)
+    return Costs(framing=framing, profile=profile, n_framing_bytes=n_bytes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Maximal rows of clusters that all gain, or all do not: no best path changes its state inside one.
+
+    Moving a change within a block that gains only costs, towards UTF-8 in one that loses only saves, and
+    where the difference is 0 the tie rules send the change to the block's ends.
+    """
+
+    start: Offsets
+    """int64[n]: first code point, over the batch."""
+    end: Offsets
+    """int64[n]: past the last code point."""
+    cost: Offsets
+    """int64[n]: scaled cost of the block in a segment, less that in UTF-8."""
+    first: Bools
+    """bool[n]: where documents start."""
+    not_be: Bools
+    """bool[n]: holds the code unit that no BE segment may hold (such a cluster is a block of its own)."""
+    not_le: Bools
+    """bool[n]: likewise for LE; only where `not_be` is true anywhere."""
+
+
+def min_bytes_spans(seg: Segmentation, costs: Costs, literals: Offsets) -> Spans:
+    """Returns the segments of the shortest streams; ties: fewest segments, then UTF-8 < BE < LE from left to right.
+
+    Args:
+        seg: the batch.
+        costs: what is minimised; see `costs_of`.
+        literals: int64[n], code points (over the batch) that take an escape in UTF-8, ascending.
+    """
+    candidates = _may_gain(seg, costs)
+    candidates[np.searchsorted(seg.doc_cp, literals, "right") - 1] = True
+    docs = np.flatnonzero(candidates & (seg.doc_cp[1:] > seg.doc_cp[:-1]))
+    if not docs.size:
+        return Spans(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+    blocks = _blocks_of(seg, docs, costs)
+    state = _two_states(blocks.cost, blocks.first, costs.penalty)
+    if blocks.not_be.any():
+        doc_of_block = np.cumsum(blocks.first) - 1
+        for document in np.unique(doc_of_block[blocks.not_be]):
+            part = slice(*np.searchsorted(doc_of_block, [document, document + 1]))
+            state[part] = _three_states(blocks.cost[part], blocks.not_be[part], blocks.not_le[part], costs.penalty)
+    change = blocks.first.copy()
+    change[1:] |= state[1:] != state[:-1]
+    opens = np.flatnonzero(change)
+    lasts = np.append(opens[1:], len(state)) - 1
+    spans = Spans(blocks.start[opens], blocks.end[lasts], state[opens])
+    return spans.where(spans.encoding > 0)
+
+
+def _may_gain(seg: Segmentation, costs: Costs) -> Bools:
+    """Returns the documents in which a segment might pay: bool[n_docs]; false is certain, true is not.
+
+    Only characters of three bytes gain, one byte each, and ASCII loses as much (in the text profile
+    nothing gains more). Looked at in chunks of the UTF-8: a segment gains at most the three-byte
+    characters of the two chunks it ends in, and their surplus over ASCII in those between. Where no
+    chunk has a surplus, or more than half a framing of them, nothing pays. Literals that a segment
+    saves the escape gain more: the caller adds their documents.
+    """
+    n_bytes = len(seg.utf8)
+    padded = np.zeros(-(-n_bytes // _CHUNK) * _CHUNK, np.uint8)
+    padded[:n_bytes] = seg.utf8
+    three = _count_chunks(padded & 0xF0 == 0xE0)
+    paying = np.flatnonzero((three > costs.n_framing_bytes // 2) | (three > _count_chunks(padded < 0x80)))
+    # A chunk may hold several documents: all from that of its first byte to that of its last are marked.
+    steps = np.zeros(len(seg.doc_byte), np.int64)
+    first = np.searchsorted(seg.doc_byte, paying * _CHUNK, "right") - 1
+    last = np.searchsorted(seg.doc_byte, np.minimum(paying * _CHUNK + _CHUNK, n_bytes) - 1, "right") - 1
+    np.add.at(steps, first, 1)
+    np.add.at(steps, last + 1, -1)
+    found: Bools = np.cumsum(steps[:-1]) > 0
+    return found
+
+
+def _count_chunks(mask: Bools) -> Offsets:
+    """Returns the number of true elements in every chunk: int64[n / _CHUNK]."""
+    # Eight bytes of 0 or 1 as one integer: the top byte of the product is their sum.
+    words = mask.view(np.uint64) * np.uint64(0x0101010101010101) >> np.uint64(56)
+    counts: Offsets = words.reshape(-1, _CHUNK // 8).sum(axis=1).astype(np.int64)
+    return counts
+
+
+def _blocks_of(seg: Segmentation, docs: Offsets, costs: Costs) -> _Blocks:
+    """Returns the blocks of the given documents: int64[n_docs], ascending, none empty."""
+    doc_start, doc_end = seg.doc_cp[docs], seg.doc_cp[docs + 1]
+    codepoints = take_stretches(seg.codepoints, doc_start, doc_end)
+    breaks = take_stretches(seg.cluster_breaks, doc_start, doc_end)
+    doc_first = np.cumsum(doc_end - doc_start) - (doc_end - doc_start)
+    gain = costs.of_codepoints(codepoints)
+    cluster = np.flatnonzero(breaks)
+    if len(cluster) < len(codepoints):
+        gain = np.add.reduceat(gain, cluster, dtype=np.int64)
+    not_be = not_le = np.zeros(len(cluster), np.bool_)
+    change = np.zeros(len(cluster), np.bool_)
+    change[1:] = (gain[1:] < 0) != (gain[:-1] < 0)
+    first = np.searchsorted(cluster, doc_first)
+    change[first] = True
+    if costs.framing.unroutable_unit(_BE) != costs.framing.unroutable_unit(_LE):
+        not_be = _clusters_with(codepoints, cluster, costs.framing.unroutable_unit(_BE))
+        if not_be.any():
+            not_le = _clusters_with(codepoints, cluster, costs.framing.unroutable_unit(_LE))
+            change |= not_be | not_le
+            change[1:] |= not_be[:-1] | not_le[:-1]
+    opens = np.flatnonzero(change)
+    is_first = np.zeros(len(cluster), np.bool_)
+    is_first[first] = True
+    shift = np.repeat(doc_start - doc_first, np.diff(np.searchsorted(opens, first), append=len(opens)))
+    bounds = np.append(cluster[opens], len(codepoints))
+    cost = 2 * np.add.reduceat(gain, opens, dtype=np.int64)
+    return _Blocks(bounds[:-1] + shift, bounds[1:] + shift, cost, is_first[opens], not_be[opens], not_le[opens])
+
+
+def _clusters_with(codepoints: npt.NDArray[np.uint32], cluster: Offsets, unit: int | None) -> Bools:
+    found = np.zeros(len(cluster), np.bool_)
+    found[np.searchsorted(cluster, np.flatnonzero(codepoints == unit), "right") - 1] = True
+    return found
+
+
+def _two_states(cost: Offsets, first: Bools, penalty: int) -> Ids:
+    """Returns the state of every block, UTF-8 or BE: uint8[n]; see the module's text for the recurrence."""
+    last = np.append(first[1:], True)
+    # The map of block i takes clip(D(i+1)) to clip(D(i)); beyond the document's end D is 0.
+    shift, low, high = cost.copy(), np.clip(cost - penalty, -penalty, 0), np.clip(cost, -penalty, 0)
+    low[last] = high[last]
+    open_, reach = np.flatnonzero(low < high), 1
+    while open_.size:
+        # Each open map covers `reach` blocks and none of them is its document's last, so the next is there.
+        after = open_ + reach
+        floor, ceiling, step = low[open_], high[open_], shift[open_]
+        low[open_] = np.clip(low[after] + step, floor, ceiling)
+        high[open_] = np.clip(high[after] + step, floor, ceiling)
+        shift[open_] = step + shift[after]
+        open_, reach = open_[low[open_] < high[open_]], 2 * reach
+    following = np.append(low[1:], 0)
+    following[last] = 0
+    to_go = cost + following
+    # Where neither inequality holds, the state before holds on; a document starts in UTF-8.
+    decided = first | (to_go < -penalty) | (to_go >= 0)
+    source = np.maximum.accumulate(np.where(decided, np.arange(len(cost)), 0))
+    state: Ids = (to_go < -penalty).astype(np.uint8)[source]
+    return state
+
+
+def _three_states(cost: Offsets, not_be: Bools, not_le: Bools, penalty: int) -> Ids:
+    """Returns the state of every block of one document, UTF-8, BE or LE, by the plain recurrence: uint8[n]."""
+    prices = [
+        (0, _NEVER if no_be else price, _NEVER if no_le else price)
+        for price, no_be, no_le in zip(cost.tolist(), not_be.tolist(), not_le.tolist(), strict=True)
+    ]
+    # to_go[i][state]: cost of blocks i.. with block i in that state, its opening not counted.
+    to_go = [(0, 0, 0)]
+    for utf8, big, little in reversed(prices):
+        after = to_go[-1]
+        opened = min(after[1], after[2]) + penalty
+        to_go.append(
+            (
+                utf8 + min(after[0], opened),
+                big + min(after[0], after[1], after[2] + penalty),
+                little + min(after[0], after[2], after[1] + penalty),
+            )
+        )
+    states, state = [], 0
+    for options in reversed(to_go[1:]):
+        total = [options[s] + (penalty if s and s != state else 0) for s in range(3)]
+        state = total.index(min(total))
+        states.append(state)
+    return np.array(states, np.uint8)

@@ -1,0 +1,120 @@
+"""Which stretches of a batch become segments under a policy that is a table.
+
+`Spans` is what every policy comes down to; `min_bytes` finds them for the policy without a table.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .encoders import SEGMENT_ENCODINGS, UTF8_ID, Framing
+from .graphemes import cluster_ends, cluster_starts
+from .policy import Policy
+from .segmentation import Segmentation
+
+Offsets = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.uint8]
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+# Above this mean length, copying stretch by stretch is faster than a mask over all elements.
+SPARSE_ELEMENTS = 600
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Segments of a batch, in order; none is empty, none crosses a document.
+
+    Attributes:
+        start: int64[n], first code point (over the batch).
+        end: int64[n], past the last code point.
+        encoding: uint8[n], encoding ids, never that of UTF-8.
+    """
+
+    start: Offsets
+    end: Offsets
+    encoding: Ids
+
+    def where(self, keep: npt.NDArray[np.bool_]) -> "Spans":
+        """Returns the spans at which `keep` is true: bool[n]."""
+        return Spans(self.start[keep], self.end[keep], self.encoding[keep])
+
+    def holding(self, positions: Offsets) -> Offsets:
+        """Returns the index of the span that holds each code point, or -1: int64[n_positions]."""
+        index = np.searchsorted(self.start, positions, "right") - 1
+        inside = index >= 0
+        inside[inside] = positions[inside] < self.end[index[inside]]
+        return np.where(inside, index, -1)
+
+
+def table_spans(seg: Segmentation, policy: Policy, framing: Framing) -> Spans:
+    """Returns the segments that a policy of kind `scripts` or `ranges` gives a batch.
+
+    Neighbouring runs of one encoding are one segment. Clusters that the grammar keeps out of a segment
+    stay UTF-8, and so do segments shorter than the policy's `min_codepoints`.
+    """
+    if policy.kind == "scripts":
+        start, encoding = seg.run_start, policy.encoding_of_scripts()[seg.run_script]
+    else:
+        # The first code point of a cluster decides for all of it.
+        start = np.flatnonzero(seg.cluster_breaks)
+        encoding = policy.encoding_of_codepoints(seg.codepoints[start])
+    spans = _without_unroutable(seg, _merged(seg, start, encoding), framing)
+    if policy.min_codepoints > 1:
+        spans = spans.where(spans.end - spans.start >= policy.min_codepoints)
+    return spans
+
+
+def _merged(seg: Segmentation, start: Offsets, encoding: Ids) -> Spans:
+    """Joins neighbours of one encoding in one document; drops what is UTF-8."""
+    first = np.ones(len(start), np.bool_)
+    first[1:] = encoding[1:] != encoding[:-1]
+    doc_starts = seg.doc_cp[:-1][seg.doc_cp[:-1] < seg.doc_cp[1:]]
+    first[np.searchsorted(start, doc_starts)] = True
+    bounds = np.append(start[first], len(seg.codepoints))
+    spans = Spans(bounds[:-1], bounds[1:], encoding[first])
+    return spans.where(spans.encoding != UTF8_ID)
+
+
+def _without_unroutable(seg: Segmentation, spans: Spans, framing: Framing) -> Spans:
+    """Cuts out the clusters with a code unit that begins the closing marker of their segment."""
+    found = []
+    for encoding in SEGMENT_ENCODINGS:
+        if (spans.encoding == encoding.id).any():
+            places = np.flatnonzero(seg.codepoints == framing.unroutable_unit(encoding))
+            index = spans.holding(places)
+            found.append(places[(index >= 0) & (spans.encoding[index] == encoding.id)])
+    places = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    if not places.size:
+        return spans
+    cut_start = np.unique(cluster_starts(seg.cluster_breaks, places))
+    cut_end = cluster_ends(seg.cluster_breaks, cut_start)
+    # A cut ends one span and begins the next; the cuts lie inside spans, so sorted bounds pair up.
+    start = np.sort(np.concatenate([spans.start, cut_end]))
+    end = np.sort(np.concatenate([spans.end, cut_start]))
+    kept = start < end
+    start, end = start[kept], end[kept]
+    return Spans(start, end, spans.encoding[np.searchsorted(spans.start, start, "right") - 1])
+
+
+def take_stretches(source: npt.NDArray[_Scalar], start: Offsets, end: Offsets) -> npt.NDArray[_Scalar]:
+    """Returns the elements in [start, end) of each stretch, one stretch after the other.
+
+    Args:
+        source: any one-dimensional array.
+        start: int64[n], ascending.
+        end: int64[n]; the stretches do not overlap.
+    """
+    if len(start) * SPARSE_ELEMENTS < len(source):
+        parts = [source[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
+        return np.concatenate([source[:0], *parts])
+    return source[alternating(np.column_stack([start, end]).ravel(), len(source), odd=True)]
+
+
+def alternating(bounds: Offsets, n_elements: int, *, odd: bool) -> npt.NDArray[np.bool_]:
+    """Returns a mask that changes at every bound: bool[n_elements], `not odd` before the first one."""
+    lengths = np.diff(bounds, prepend=0, append=n_elements)
+    values = np.arange(len(lengths)) % 2 == (1 if odd else 0)
+    return np.repeat(values, lengths)
