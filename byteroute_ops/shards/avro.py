@@ -58,6 +58,7 @@ class AvroShardWriter:
         seed: bytes,
         metadata: Mapping[str, str],
         table: str = "shard",
+        block_bytes: int = BLOCK_BYTES,
     ) -> None:
         """Writes the header.
 
@@ -69,6 +70,7 @@ class AvroShardWriter:
                 that look for the marker must not meet another file's.
             metadata: for the file header; keys that begin with `avro.` belong to the specification.
             table: name of the record type; the table's name in `records.TABLES`.
+            block_bytes: see `BLOCK_BYTES`.
 
         Raises:
             ConfigError: an unknown compression.
@@ -79,6 +81,7 @@ class AvroShardWriter:
         self.schema = schema
         self.n_rows = 0
         self._stream = stream
+        self._block_bytes = block_bytes
         self._sync = hashlib.sha256(b"byteroute avro sync marker" + seed).digest()[:16]
         self._pending: list[bytes] = []
         self._pending_bytes = self._pending_rows = 0
@@ -97,14 +100,14 @@ class AvroShardWriter:
         begin, row = 0, 0
         while row < len(ends):
             # The first row whose end takes the block to its size; the last row where none does.
-            last = int(np.searchsorted(ends, begin + BLOCK_BYTES - self._pending_bytes))
+            last = int(np.searchsorted(ends, begin + self._block_bytes - self._pending_bytes))
             last = min(last, len(ends) - 1)
             end = int(ends[last])
             self._pending.append(bytes(data[begin:end]))
             self._pending_bytes += end - begin
             self._pending_rows += last + 1 - row
             begin, row = end, last + 1
-            if self._pending_bytes >= BLOCK_BYTES:
+            if self._pending_bytes >= self._block_bytes:
                 self._write_block()
         self.n_rows += batch.num_rows
 

@@ -78,11 +78,12 @@ class ShardReader:
 
 
 def open_shard(stream: BinaryIO) -> ShardReader:
-    """Returns a reader of a Parquet or Avro file, told apart by its first four bytes.
+    """Returns a reader of a Parquet or Avro file, told apart by its first four bytes, wherever `stream` stands.
 
     Raises:
         InputError: neither of the two, or a damaged header or footer.
     """
+    stream.seek(0)
     magic = stream.read(4)
     stream.seek(0)
     with _damage_as_input_error():

@@ -1,13 +1,15 @@
 """Writes a sequence of files that roll over at a size, and says what is in each."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO, Self, cast
 
 import pyarrow as pa
 
 from ..errors import ConfigError
 from ..records import MAX_BATCH_ROWS
+from .avro import BLOCK_BYTES
 from .parquet import ROW_GROUP_BYTES
 from .writing import COMPRESSIONS, HashingStream, Kind, ShardWriter, open_shard_writer
 
@@ -28,6 +30,8 @@ class RollingWriter:
     A file ends with the batch whose row group or block takes it to `max_bytes`. A row group ends at
     `max_bytes` of Arrow memory or earlier, so a file is larger than asked for by one compressed batch at most,
     and by its footer. No file is opened before there is a row for it.
+
+    As a context manager it gives up the file in hand unless `close` was called.
     """
 
     def __init__(
@@ -97,7 +101,7 @@ class RollingWriter:
             seed=self._seed + index.to_bytes(4, "big"),
             metadata=self._metadata,
             table=self._table,
-            row_group_bytes=min(ROW_GROUP_BYTES, self._max_bytes),
+            chunk_bytes=min(ROW_GROUP_BYTES if self._kind == "parquet" else BLOCK_BYTES, self._max_bytes),
         )
         return name, stream, hashing, writer
 
@@ -117,9 +121,23 @@ class RollingWriter:
 
     def abort(self) -> None:
         """Closes the stream of the file that was begun, and leaves it incomplete for the caller to remove."""
-        if self._file is not None:
-            self._file[1].close()
-            self._file = None
+        if self._file is None:
+            return
+        _, stream, hashing, writer = self._file
+        self._file = None
+        # pyarrow's writer would write its footer when it is collected, to a stream that is closed by then. It is
+        # closed now instead, into nothing; what else goes wrong with a file that is given up does not matter.
+        hashing.discard()
+        with contextlib.suppress(Exception):
+            writer.close()
+        stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        # Does nothing after `close`. Leaving the block without it, by an error or not, must not look complete.
+        self.abort()
 
 
 def write_table(

@@ -38,7 +38,7 @@ def open_shard_writer(
     seed: bytes = b"",
     metadata: Mapping[str, str] | None = None,
     table: str = "shard",
-    row_group_bytes: int = ROW_GROUP_BYTES,
+    chunk_bytes: int | None = None,
 ) -> ShardWriter:
     """Returns a writer of one file; equal arguments and batches give equal bytes (see the two classes).
 
@@ -50,17 +50,30 @@ def open_shard_writer(
         seed: Avro's sync marker follows from it: the digest of range and config, say. Parquet has no use for it.
         metadata: goes into the file's own header or footer.
         table: the name in `records.TABLES`, which Avro stores.
-        row_group_bytes: Parquet's row groups end at this size of Arrow memory.
+        chunk_bytes: size at which a row group (Arrow memory) or block (before compression) ends; None: 32 MiB for
+            Parquet, 1 MiB for Avro.
 
     Raises:
         ConfigError: an unknown kind or compression.
     """
     if kind == "parquet":
         return ParquetShardWriter(
-            stream, schema, compression=compression, metadata=metadata or {}, row_group_bytes=row_group_bytes
+            stream,
+            schema,
+            compression=compression,
+            metadata=metadata or {},
+            row_group_bytes=chunk_bytes or ROW_GROUP_BYTES,
         )
     if kind == "avro":
-        return AvroShardWriter(stream, schema, compression=compression, seed=seed, metadata=metadata or {}, table=table)
+        return AvroShardWriter(
+            stream,
+            schema,
+            compression=compression,
+            seed=seed,
+            metadata=metadata or {},
+            table=table,
+            block_bytes=chunk_bytes or BLOCK_BYTES,
+        )
     raise ConfigError(f"shard format {kind!r} is not one of {', '.join(COMPRESSIONS)}")
 
 
@@ -74,10 +87,13 @@ class HashingStream:
         self.n_bytes = 0
         self._stream = stream
         self._digest = hashlib.sha256()
+        self._discards = False
 
     def write(self, data: bytes) -> int:
         """Writes all of `data`, which may be any buffer."""
         view = memoryview(data)
+        if self._discards:
+            return view.nbytes
         self._digest.update(view)
         self.n_bytes += view.nbytes
         done = 0
@@ -85,6 +101,10 @@ class HashingStream:
             # A raw, unbuffered stream may take less than it was offered.
             done += self._stream.write(view[done:])
         return done
+
+    def discard(self) -> None:
+        """Drops whatever is written from now on."""
+        self._discards = True
 
     def flush(self) -> None:
         """Passes the flush on."""

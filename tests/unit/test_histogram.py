@@ -1,5 +1,6 @@
 """Buckets and histograms of tokens per document."""
 
+import itertools
 import math
 
 import numpy as np
@@ -15,7 +16,7 @@ def test_buckets_tile_all_values() -> None:
     """Buckets follow each other without gap or overlap, from 0 to the largest int64."""
     edges = [bounds(bucket) for bucket in range(N_BUCKETS)]
     assert edges[0][0] == 0
-    assert all(left[1] == right[0] for left, right in zip(edges, edges[1:], strict=False))
+    assert all(left[1] == right[0] for left, right in itertools.pairwise(edges))
     assert edges[-1][1] == LARGEST + 1
 
 
