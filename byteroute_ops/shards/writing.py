@@ -7,7 +7,7 @@ from typing import BinaryIO, Final, Literal, Protocol
 import pyarrow as pa
 
 from ..errors import ConfigError
-from .avro import CODECS, AvroShardWriter
+from .avro import BLOCK_BYTES, CODECS, AvroShardWriter
 from .parquet import COMPRESSIONS as PARQUET_COMPRESSIONS
 from .parquet import ROW_GROUP_BYTES, ParquetShardWriter
 
