@@ -62,3 +62,30 @@ class StreamError(InputError):
 
     def __init__(self, detail: str, *, offset: int) -> None:
         super().__init__(RejectReason.CORRUPT, f"{detail} at byte {offset}", offset=offset)
+
+
+class WorkError(ByteRouteError):
+    """Work on a range failed for a reason that is neither the caller's nor the data's, told without the data."""
+
+
+def describe_error(error: BaseException) -> str:
+    """Returns what may be said of an error: our own words, the system's words, else only its type and place.
+
+    A library's message may quote the data, so it is not repeated.
+    """
+    chain: list[BaseException] = []
+    seen: BaseException | None = error
+    while seen is not None and seen not in chain:
+        chain.append(seen)
+        seen = seen.__cause__ or seen.__context__
+    for cause in chain:
+        if isinstance(cause, ByteRouteError):
+            return str(cause)
+        if isinstance(cause, OSError) and cause.strerror:
+            return f"{cause.strerror}" + (f": {cause.filename}" if cause.filename else "")
+    root = chain[-1]
+    place = root.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f" at {place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place is not None else ""
+    return f"{type(root).__name__}{where}"

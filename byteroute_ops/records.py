@@ -79,8 +79,14 @@ _COUNTS: Final = [
     _field("n_routed_bytes", pa.int64()),
     _field("n_text_tokens", pa.int64()),
     _field("n_routed_tokens", pa.int64(), nullable=True),
-    _field("text_token_histogram", pa.list_(_field("item", pa.struct([_field("bucket", pa.int32()), _field("documents", pa.int64())])))),
-    _field("routed_token_histogram", pa.list_(_field("item", pa.struct([_field("bucket", pa.int32()), _field("documents", pa.int64())])))),
+    _field(
+        "text_token_histogram",
+        pa.list_(_field("item", pa.struct([_field("bucket", pa.int32()), _field("documents", pa.int64())]))),
+    ),
+    _field(
+        "routed_token_histogram",
+        pa.list_(_field("item", pa.struct([_field("bucket", pa.int32()), _field("documents", pa.int64())]))),
+    ),
 ]
 
 SCRIPT_BUDGET: Final = pa.schema([_field("tokenizer", pa.string()), _field("script", pa.string()), *_COUNTS])

@@ -1,0 +1,1 @@
+"""One profile a file: what each engine needs to run the job."""

@@ -1,0 +1,1 @@
+"""The built-in policies, a JSON file each."""

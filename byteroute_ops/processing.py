@@ -1,0 +1,192 @@
+"""All stages on one batch of documents: clean, segment, route, tokenize, count.
+
+Written once, used by the batch job's range worker and by the streaming graph. Nothing here reads or
+writes a file after the tokenizers have been loaded, which a `Processor` does when it is made.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .budgets import BatchCounts, Budget, TokenCounts
+from .cleaning import clean_batch
+from .errors import ConfigError, RejectReason
+from .policy import load_policy
+from .records import REJECTS, SHARD, with_columns
+from .routing import Routed, Router, route_segmentation, text_digests
+from .segmentation import Segmentation, segment_batch
+from .settings import Settings
+from .tokenization import Tokenizer, Tokens, open_tokenizer, routed_tokens_per_row, text_tokens_per_run
+
+REMOVED_KINDS = ("bom", "feff", "zwsp")
+
+
+@dataclass(frozen=True)
+class Processed:
+    """What became of a batch. `rows` plus `rejects` are as many as the documents that went in.
+
+    Attributes:
+        rows: of `shard_schema(settings)`.
+        rejects: of `records.REJECTS`.
+        budget: of the rows.
+        removed: int64[3], what cleaning removed, by `REMOVED_KINDS`.
+    """
+
+    rows: pa.RecordBatch
+    rejects: pa.RecordBatch
+    budget: Budget
+    removed: npt.NDArray[np.int64]
+
+
+def shard_schema(settings: Settings) -> pa.Schema:
+    """Returns the columns of a run's shards."""
+    return with_columns(SHARD, settings.keep, text=settings.keep_text)
+
+
+def tokenizer_names(specs: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the names that tokenizers go by in budgets: the file name without what follows its first dot.
+
+    Raises:
+        ConfigError: two tokenizers of one name.
+
+    >>> tokenizer_names(("models/cl100k.json.zst", "bytes"))
+    ('cl100k', 'bytes')
+    """
+    names = tuple(spec.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].split(".")[0] or spec for spec in specs)
+    double = sorted({name for name in names if names.count(name) > 1})
+    if double:
+        raise ConfigError(f"tokenizers: two are called {', '.join(double)}; rename one of the files")
+    return names
+
+
+class Processor:
+    """Stages with their tokenizers and policy, ready for batches. Safe to share between threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Loads policy and tokenizers.
+
+        Raises:
+            ConfigError: one of them cannot be used.
+        """
+        self.settings = settings
+        self.router = Router(
+            load_policy(settings.policy),
+            framing=settings.framing,
+            profile=settings.profile,
+            barrier=settings.barrier,
+        )
+        self.tokenizers: dict[str, Tokenizer] = {
+            name: _open(spec, settings)
+            for name, spec in zip(tokenizer_names(settings.tokenizers), settings.tokenizers, strict=True)
+        }
+        self._routed_bytes = _open("bytes", settings) if settings.routed_engine == "bytes" else None
+        self._schema = shard_schema(settings)
+
+    def process(self, documents: pa.RecordBatch) -> Processed:
+        """Returns rows, rejects and counts of a batch of `records.DOCUMENTS` (and kept columns).
+
+        A document on which a tokenizer fails is rejected; the others are done again without it, since
+        every count is of the rows that remain.
+        """
+        cleaned, removed = clean_batch(documents["text"], zwsp=self.settings.zwsp)
+        work = self._work(cleaned)
+        rejects = pa.RecordBatch.from_pylist([], schema=REJECTS)
+        if work.failed.size:
+            rejects = self._rejects(documents.take(pa.array(work.failed)))
+            keep = np.setdiff1d(np.arange(documents.num_rows), work.failed)
+            documents, removed = documents.take(pa.array(keep)), removed[keep]
+            work = self._work(cleaned.take(pa.array(keep)))
+        budget = Budget.zero()
+        budget.add(BatchCounts.of(documents["lang"], work.seg, work.routed), work.token_counts())
+        return Processed(self._rows(documents, work), rejects, budget, removed.sum(axis=0))
+
+    def _work(self, texts: pa.StringArray) -> "_Work":
+        seg = segment_batch(texts)
+        routed = route_segmentation(seg, self.router)
+        text: dict[str, Tokens] = {}
+        streams: dict[str, Tokens | None] = {}
+        for name, tokenizer in self.tokenizers.items():
+            text[name] = tokenizer.text(texts)
+            if self._routed_bytes is not None:
+                streams[name] = self._routed_bytes.routed(routed)
+            else:
+                streams[name] = tokenizer.routed(routed, text[name])
+        return _Work(texts, seg, routed, text, streams)
+
+    def _rejects(self, documents: pa.RecordBatch) -> pa.RecordBatch:
+        n = documents.num_rows
+        raw = documents["text"].cast(pa.binary()) if self.settings.keep_raw else pa.nulls(n, pa.binary())
+        sizes = [len(text.as_buffer()) for text in documents["text"]]
+        columns = [
+            documents["source"],
+            documents["position"],
+            pa.array(["tokenize"] * n, pa.string()),
+            pa.array([RejectReason.TOKENIZER_FAILURE.value] * n, pa.string()),
+            pa.array([f"a tokenizer raised on this text of {size} UTF-8 bytes" for size in sizes], pa.string()),
+            raw,
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=REJECTS)
+
+    def _rows(self, documents: pa.RecordBatch, work: "_Work") -> pa.RecordBatch:
+        first = next(iter(self.tokenizers))
+        text, stream = work.text[first], work.streams[first]
+        columns: dict[str, Any] = {name: documents[name] for name in ("doc_id", "source", "position", "lang")}
+        columns["routed"] = work.routed.streams()
+        columns["segments"] = work.routed.segments()
+        columns["n_codepoints"] = np.diff(work.seg.doc_cp)
+        columns["n_utf8_bytes"] = np.diff(work.seg.doc_byte)
+        columns["n_routed_bytes"] = np.diff(work.routed.doc_routed)
+        columns["n_text_tokens"] = text.counts
+        columns["n_routed_tokens"] = None if stream is None else stream.counts
+        columns["token_ids"] = _id_lists({"text": text, "routed": stream, "none": None}[self.settings.ids])
+        columns["text_digest"] = text_digests(work.seg)
+        columns["text"] = work.texts
+        n = documents.num_rows
+        arrays = []
+        for field in self._schema:
+            values = columns[field.name] if field.name in columns else documents[field.name]
+            arrays.append(pa.nulls(n, field.type) if values is None else pa.array(values, field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A batch between its stages."""
+
+    texts: pa.StringArray
+    seg: Segmentation
+    routed: Routed
+    text: dict[str, Tokens]
+    streams: dict[str, Tokens | None]
+
+    @property
+    def failed(self) -> npt.NDArray[np.int64]:
+        """Documents on which any tokenizer failed, ascending."""
+        tokens = [*self.text.values(), *(one for one in self.streams.values() if one is not None)]
+        return np.unique(np.concatenate([one.failed for one in tokens]))
+
+    def token_counts(self) -> dict[str, TokenCounts]:
+        """Returns what budgets count, by tokenizer."""
+        return {name: self._counts(text, self.streams[name]) for name, text in self.text.items()}
+
+    def _counts(self, text: Tokens, stream: Tokens | None) -> TokenCounts:
+        per_run, added = text_tokens_per_run(text, self.seg)
+        if stream is None:
+            return TokenCounts(text=per_run, text_added=added)
+        per_row, routed_added = routed_tokens_per_row(stream, self.routed, self.seg)
+        return TokenCounts(text=per_run, text_added=added, routed=per_row, routed_added=routed_added)
+
+
+def _open(spec: str, settings: Settings) -> Tokenizer:
+    # Cores are shared out by running several workers, so that a worker count means what it says.
+    return open_tokenizer(spec, engine=settings.engine, add_special_tokens=settings.add_special_tokens, parallel=False)
+
+
+def _id_lists(tokens: Tokens | None) -> pa.ListArray | None:
+    if tokens is None:
+        return None
+    item = pa.field("item", pa.int32(), nullable=False)
+    return pa.ListArray.from_arrays(pa.array(tokens.doc_offsets, pa.int32()), pa.array(tokens.ids), pa.list_(item))

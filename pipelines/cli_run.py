@@ -1,0 +1,157 @@
+"""Commands that run or check a batch job: run, demo, verify."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow.parquet as pq
+
+from byteroute_ops import layout
+from byteroute_ops.settings import Settings
+
+from .estimate import describe_plan
+from .local import run_local
+from .options import gather_settings, parse_threshold, settings_options
+from .preprocess import files_for, make_plan, prepare_output, run_plan
+from .progress import RunProgress
+from .tables import print_run, wide_console
+from .verify import verify_output
+
+TOO_MANY_REJECTS = 3
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, help="Output folder or URI.")
+@settings_options
+@click.option("--workers", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="one per CPU")
+@click.option(
+    "--max-rejected", default="1%", show_default=True, help="More rejects than this (count or fraction): exit 3."
+)
+@click.option("--resume", is_flag=True, help="Go on with an unfinished run of the same job.")
+@click.option("--overwrite", is_flag=True, help="Replace what an earlier run wrote into the output folder.")
+@click.option("--dry-run", is_flag=True, help="Show the plan and stop.")
+@click.option("--quiet", is_flag=True, help="No progress and no table.")
+def run(
+    *,
+    inputs: tuple[str, ...],
+    output: str,
+    config_file: str | None,
+    workers: int,
+    max_rejected: str,
+    resume: bool,
+    overwrite: bool,
+    dry_run: bool,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Read a corpus, write budgets and routed shards.
+
+    INPUTS are files, folders or quoted globs. What cannot be used goes to rejects/, is counted, and sets
+    the exit code; it never ends the run.
+    """
+    settings = gather_settings(config_file, flags)
+    threshold = parse_threshold(max_rejected)
+    if dry_run:
+        click.echo(describe_plan(make_plan(settings, inputs, output)))
+        return
+    manifest = execute(settings, inputs, output, workers=workers, resume=resume, overwrite=overwrite, quiet=quiet)
+    sys.exit(TOO_MANY_REJECTS if exceeds(manifest["totals"], threshold, quiet=quiet) else 0)
+
+
+def execute(
+    settings: Settings,
+    inputs: tuple[str, ...],
+    output: str,
+    *,
+    workers: int,
+    resume: bool,
+    overwrite: bool,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Runs a job with local workers, prints its table, returns its manifest."""
+    plan = make_plan(settings, inputs, output, on_note=lambda note: click.echo(f"byteroute: {note}", err=True))
+    todo = prepare_output(plan, resume=resume, overwrite=overwrite)
+    if todo is None:
+        click.echo(f"{output} is complete already; nothing to do (--overwrite runs it anew)", err=True)
+        return read_manifest(output)
+    with RunProgress(n_bytes=sum(one.n_bytes for one in todo), n_ranges=len(todo), quiet=quiet) as progress:
+        manifest = run_plan(
+            plan,
+            todo,
+            lambda job, ranges: run_local(job, ranges, workers=workers, progress=progress),
+            facts={"runner": "local", "workers": workers},
+        )
+    if not quiet:
+        print_run(wide_console(), manifest, read_budget(output), output)
+    return manifest
+
+
+def exceeds(totals: dict[str, Any], threshold: float | int, *, quiet: bool) -> bool:
+    """Returns whether a run rejected more than it may, and says so."""
+    rejected = sum(totals["rejects"].values())
+    allowed = threshold if isinstance(threshold, int) else threshold * max(totals["records"], 1)
+    if rejected <= allowed:
+        return False
+    if not quiet:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(totals["rejects"].items()))
+        click.echo(
+            f"byteroute: {rejected:,} rejected, more than --max-rejected allows ({reasons}); see rejects/", err=True
+        )
+    return True
+
+
+def read_manifest(output: str) -> dict[str, Any]:
+    """Returns the manifest of a finished run."""
+    from byteroute.pipelines.verify import open_manifest
+
+    return open_manifest(files_for(output), output)
+
+
+def read_budget(output: str) -> Any:
+    """Returns the budget per script of a finished run as a table."""
+    with files_for(output).open(layout.join(output, f"{layout.BUDGETS}/scripts.parquet")) as stream:
+        return pq.read_table(stream)
+
+
+DEMO_DATA = Path(__file__).parent / "demo_data"
+
+
+@click.command()
+@click.option(
+    "-o", "--output", default="out/demo", show_default=True, help="Output folder; an earlier demo run is replaced."
+)
+@click.option("--quiet", is_flag=True, help="No progress and no table.")
+def demo(*, output: str, quiet: bool) -> None:
+    """Run everything on a small bundled corpus: articles of human rights in many scripts."""
+    inputs = tuple(sorted(str(path) for path in DEMO_DATA.iterdir() if path.name.startswith("udhr")))
+    settings = Settings(keep=("url",), lang_field="lang")
+    execute(settings, inputs, output, workers=1, resume=False, overwrite=True, quiet=quiet)
+    if not quiet:
+        click.echo(f"\nlook at {output}/summary.json, or try: byteroute verify {output}")
+
+
+@click.command()
+@click.argument("output")
+@click.option("--unique", is_flag=True, help="Also check that no document id occurs twice.")
+@click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
+def verify(*, output: str, unique: bool, quiet: bool) -> None:
+    """Check a finished run: hashes, row counts, every document decoded and compared.
+
+    Exit 0: all is as the manifest says. Exit 1: something is not; each problem is a line on stderr.
+    """
+    report = verify_output(files_for(output), output, unique=unique)
+    for problem in report.problems:
+        click.echo(f"byteroute: {problem}", err=True)
+    if report.problems:
+        sys.exit(1)
+    if not quiet:
+        click.echo(
+            f"{output}: {report.files:,} files, {report.documents:,} documents, {report.routed_bytes:,} routed bytes: "
+            "hashes, counts and decoded texts as the manifest says"
+        )
+
+
+COMMANDS = (run, demo, verify)

@@ -1,0 +1,140 @@
+"""Local worker processes, driven by their parent.
+
+Beam's own `multi_processing` mode deals elements out by count before it starts and waits for ever on a
+worker that died. Here the parent hands out one range at a time, sees a death at once (the process's
+sentinel), gives the range to another worker, and gives up on a range that has ended several workers.
+Each worker runs the same Beam pipeline as any other runner, in memory, over the ranges it is handed.
+"""
+
+import logging
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Protocol
+
+import orjson
+
+from byteroute_ops.errors import ByteRouteError
+from byteroute_ops.formats import Range
+from byteroute_ops.jobs import Job
+
+MAX_ATTEMPTS = 3
+"""A range that has ended this many workers ends the run."""
+
+
+class Watcher(Protocol):
+    """Who is told how far the workers are."""
+
+    def read(self, range_index: int, source_bytes: int, documents: int) -> None:
+        """Hears what has been read of a range since the last call for it."""
+
+    def range_done(self, range_index: int) -> None:
+        """Hears that a range has its record."""
+
+
+class RunFailedError(ByteRouteError):
+    """The run stopped before its end. What is done stays done, and the same command with --resume goes on."""
+
+
+@dataclass
+class _Worker:
+    process: Any
+    channel: Connection
+    range: Range | None = None
+    finished: bool = False
+
+
+def run_local(job: Job, ranges: Sequence[Range], *, workers: int, progress: Watcher) -> None:
+    """Does all ranges on this machine.
+
+    Raises:
+        RunFailedError: a worker reported an error that no retry mends, or a range ended its worker repeatedly.
+    """
+    pending = deque(ranges)
+    attempts: dict[int, int] = {}
+    team = [_start(job) for _ in range(min(workers, len(ranges)))]
+    try:
+        while any(not one.finished for one in team):
+            active = [one for one in team if not one.finished]
+            ready = wait([*(one.channel for one in active), *(one.process.sentinel for one in active)])
+            for one in active:
+                if one.channel in ready:
+                    _drain(one, pending, progress)
+                elif one.process.sentinel in ready:
+                    _bury(one, pending, attempts)
+                    if pending:
+                        team.append(_start(job))
+    finally:
+        for one in team:
+            if one.finished:
+                one.process.join(timeout=5)
+            if one.process.is_alive():
+                one.process.terminate()
+                one.process.join()
+            one.channel.close()
+
+
+def _start(job: Job) -> _Worker:
+    # spawn: a fork would copy the parent's threads' locks in whatever state they are.
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, job.to_json()), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process=process, channel=ours)
+
+
+def _drain(worker: _Worker, pending: deque[Range], progress: Watcher) -> None:
+    """Answers all that a worker has said so far."""
+    try:
+        while worker.channel.poll():
+            kind, *values = worker.channel.recv()
+            if kind == "next":
+                if worker.range is not None:
+                    progress.range_done(worker.range.index)
+                worker.range = pending.popleft() if pending else None
+                worker.channel.send(orjson.dumps(worker.range.to_json()).decode() if worker.range else None)
+                worker.finished = worker.range is None
+            elif kind == "progress":
+                progress.read(*values)
+            elif kind == "failed":
+                raise RunFailedError(values[0])
+    except (EOFError, ConnectionResetError, BrokenPipeError):
+        return  # it died; its sentinel says so next
+
+
+def _bury(worker: _Worker, pending: deque[Range], attempts: dict[int, int]) -> None:
+    """Takes back the range of a worker that died."""
+    worker.finished = True
+    worker.process.join()
+    how = _cause(worker.process.exitcode)
+    if worker.range is None:
+        raise RunFailedError(f"a worker ended {how} before it took any work; run with --debug to see its traceback")
+    index = worker.range.index
+    attempts[index] = attempts.get(index, 0) + 1
+    if attempts[index] >= MAX_ATTEMPTS:
+        raise RunFailedError(
+            f"range {index} ({', '.join(part.uri for part in worker.range.slices[:3])}) ended its worker "
+            f"{MAX_ATTEMPTS} times, last {how}; give workers more memory or fewer --workers"
+        )
+    pending.appendleft(worker.range)
+
+
+def _cause(exitcode: int | None) -> str:
+    if exitcode is not None and exitcode < 0:
+        name = signal.Signals(-exitcode).name
+        return f"by {name}" + (" (out of memory?)" if name == "SIGKILL" else "")
+    return f"with exit code {exitcode}"
+
+
+def _serve(channel: Connection, job: str) -> None:
+    """A worker process: asks for ranges until there are none."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the parent, which ends its workers
+    # Beam logs what it raises anyway, and warns of extras that a local run does not need.
+    logging.getLogger().setLevel(logging.CRITICAL)
+    from byteroute_ops.beam.serving import serve
+
+    serve(channel, Job.from_json(job))
