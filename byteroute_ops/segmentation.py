@@ -114,7 +114,7 @@ def segment_batch(texts: pa.StringArray) -> Segmentation:
     codepoints = decode_batch(utf8)
     doc_cp = doc_byte
     if len(codepoints) != len(utf8):
-        lengths = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+        lengths = pc.utf8_length(texts.fill_null("")).to_numpy(zero_copy_only=False)
         doc_cp = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     return _segment(utf8, doc_byte, codepoints, doc_cp)
 
