@@ -1,0 +1,96 @@
+"""The fast engine: gigatoken (extra `fast`), for the byte-level and byte-fallback BPE models that it loads.
+
+A young library: it is used only where it gives the reference's ids on a sample, checked at every start, and it never
+computes spans. Memory: it caches every pre-token it has ever seen (about 7 bytes for each byte of ever-new words), so
+the instance is renewed after `RENEW_BYTES` of text.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from byteroute_ops.encoders import BYTE_ALPHABET
+from byteroute_ops.fingerprints import NASTY_TEXTS
+from byteroute_ops.tokenization.hf import ReferenceEngine
+from byteroute_ops.tokenization.protocol import Encoded
+from byteroute_ops.tokenization.source import Source
+
+RENEW_BYTES = 64 << 20
+"""Text between two renewals: at worst (no word ever repeats) some 450 MB of cache; loading takes 0.2 to 0.5 s."""
+
+
+class GigatokenEngine:
+    """gigatoken, renewed after a bounded amount of text.
+
+    Args:
+        source: the tokenizer file.
+        parallel: whether a call may use the library's thread pool; it never does in a forked or spawned worker.
+
+    Raises:
+        Exception: whatever the library raises for a file it cannot load; ImportError without the extra.
+    """
+
+    name = "gigatoken"
+
+    def __init__(self, source: Source, *, parallel: bool = True) -> None:
+        self._source = source
+        self._parallel = None if parallel else False
+        self._lock = threading.Lock()
+        self._held = 0
+        self.renewals = 0
+        self._library = self._load()
+
+    def encode(self, pieces: Sequence[bytes]) -> Encoded:
+        """Returns the ids of pieces; see `Engine.encode`."""
+        library = self._current(sum(map(len, pieces)))
+        rows = library.encode_batch(list(pieces), parallel=self._parallel)
+        offsets = np.asarray(rows.layout.offsets.data, np.int64)
+        content = np.asarray(rows.layout.content.data)[offsets[0] : offsets[-1]]
+        return Encoded(content.astype(np.int32), np.diff(offsets))
+
+    def _current(self, n_bytes: int) -> Any:
+        # A thread that still encodes with the old instance keeps it alive until it is done.
+        with self._lock:
+            if self._held and self._held + n_bytes > RENEW_BYTES:
+                self._library = None  # before the new one comes: never two full caches
+                self._library = self._load()
+                self._held = 0
+                self.renewals += 1
+            self._held += n_bytes
+            return self._library
+
+    def _load(self) -> Any:
+        from gigatoken import Tokenizer
+
+        return Tokenizer.from_json(self._source.json)
+
+
+def try_gigatoken(source: Source, reference: ReferenceEngine, *, parallel: bool) -> GigatokenEngine | str:
+    """Returns the fast engine if it is there and equal to the reference on the sample, else why not."""
+    try:
+        engine = GigatokenEngine(source, parallel=parallel)
+    except ImportError:
+        return "gigatoken is not installed (pip install 'byteroute[fast]')"
+    except Exception as error:
+        return f"gigatoken cannot load it ({str(error).splitlines()[0]:.120})"
+    sample = [text.encode() for text in check_sample(source)]
+    try:
+        ours, theirs = engine.encode(sample), reference.encode(sample)
+    except Exception as error:
+        return f"gigatoken failed on the check sample ({type(error).__name__})"
+    if np.array_equal(ours.ids, theirs.ids) and np.array_equal(ours.counts, theirs.counts):
+        return engine
+    return "gigatoken gives other ids than tokenizers on the check sample"
+
+
+def check_sample(source: Source) -> list[str]:
+    """Returns the texts on which engines must agree: the nasty ones, what payloads look like, added tokens as text."""
+    payloads = [
+        "".join(BYTE_ALPHABET[byte] for byte in text.encode(encoding))
+        for text in NASTY_TEXTS[7:13]
+        for encoding in ("utf-16-be", "utf-16-le")
+    ]
+    marked = [f"a{token} b {token}" for token in list(source.traits.added.values())[:200]]
+    return [*NASTY_TEXTS, *payloads, *marked]
