@@ -82,6 +82,7 @@ class Routed:
         row_run: int64[n_rows], the run of the segmentation that the row is (part of).
         row_region: int64[n_rows + 1], offsets in `data` of each row with the framing billed to it: an
             opening marker and barrier to the row after them, a closing marker to the row before it.
+        router: the settings that the streams were made with.
     """
 
     data: npt.NDArray[np.uint8]
@@ -97,6 +98,7 @@ class Routed:
     row_end: Index32
     row_run: Offsets
     row_region: Offsets
+    router: Router
 
     def streams(self) -> pa.BinaryArray:
         """Returns the streams as an Arrow column, without a copy."""
@@ -142,7 +144,7 @@ def route_segmentation(seg: Segmentation, router: Router) -> Routed:
         raise InputError(RejectReason.DOCUMENT_TOO_LARGE, detail)
     plain = np.ones(len(seg.doc_cp) - 1, np.bool_)
     plain[np.searchsorted(seg.doc_cp, np.concatenate([spans.start, escapes]), "right") - 1] = False
-    return Routed(data=data, doc_is_plain=plain, **_row_columns(seg, spans, escapes, codepoints, router))
+    return Routed(data=data, doc_is_plain=plain, router=router, **_row_columns(seg, spans, escapes, codepoints, router))
 
 
 def route_text(text: str, router: Router) -> bytes:
