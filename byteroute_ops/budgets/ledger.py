@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ..records import SCRIPT_BUDGET
-from .histogram import N_BUCKETS, Histogram, bucket_of
+from .histogram import N_BUCKETS, bucket_of
 
 Ints = npt.NDArray[np.int64]
 
@@ -124,7 +124,7 @@ class Ledger:
         """Returns the ledger whose `to_columns` gave these rows of a budget table, in any order.
 
         Raises:
-            ValueError: a key comes twice, or a bucket is out of range.
+            ValueError: a key comes twice, or a bucket is out of range, repeated or empty.
         """
         ledger = cls()
         rows = ledger._rows(keys)
@@ -134,7 +134,12 @@ class Ledger:
         for column, name in enumerate(names):
             ledger._sums[rows, column] = table[name].combine_chunks().fill_null(0).to_numpy(zero_copy_only=False)
         for counts, name in zip(ledger._histograms, ("text_token_histogram", "routed_token_histogram"), strict=True):
-            for row, pairs in zip(rows.tolist(), table[name].to_pylist(), strict=True):
-                one = Histogram.from_pairs([(pair["bucket"], pair["documents"]) for pair in pairs])
-                counts.add(row * N_BUCKETS + one.buckets.astype(np.int64), one.documents)
+            column_of_lists = table[name].combine_chunks()
+            pairs = column_of_lists.flatten()
+            bucket, documents = (part.to_numpy().astype(np.int64) for part in pairs.flatten())
+            codes = np.repeat(rows, column_of_lists.value_lengths().to_numpy()) * N_BUCKETS + bucket
+            wrong = (bucket < 0) | (bucket >= N_BUCKETS) | (documents < 1)
+            if wrong.any() or len(np.unique(codes)) < len(codes):
+                raise ValueError(f"{name}: a bucket is out of range, repeated or empty")
+            counts.add(codes, documents)
         return ledger

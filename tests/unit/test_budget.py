@@ -172,7 +172,7 @@ def test_routed_in_one_part_only_is_refused() -> None:
 
 
 def test_damaged_tables_are_refused() -> None:
-    """A key that comes twice, or a null among numbers, is no budget."""
+    """A key that comes twice, a null among numbers, or an unknown bucket is no budget."""
     scripts, languages = counted().script_table(), counted().language_table()
     with pytest.raises(ValueError, match="twice"):
         Budget.from_tables(pa.concat_tables([scripts, scripts]), languages)
@@ -180,6 +180,11 @@ def test_damaged_tables_are_refused() -> None:
     holes = scripts.set_column(column, scripts.field(column), pa.array([1, *[None] * (scripts.num_rows - 1)]))
     with pytest.raises(ValueError, match="in some rows only"):
         Budget.from_tables(holes, languages)
+    for wrong in ({"bucket": 3712, "documents": 1}, {"bucket": 0, "documents": 0}):
+        rows = scripts.to_pylist()
+        rows[0]["text_token_histogram"] = [wrong]
+        with pytest.raises(ValueError, match="text_token_histogram"):
+            Budget.from_tables(pa.Table.from_pylist(rows, schema=SCRIPT_BUDGET), languages)
 
 
 def test_run_totals_round_trip_and_balance() -> None:
