@@ -16,16 +16,25 @@ from .check import read_tokenizer
 from .export_driver import plan_export, run_export
 
 NONE = "none"
+_BYTES = TokenizerFacts(ids=BYTE_VOCABULARY, special=BYTE_VOCABULARY, size=260)
 
 
 def id_space(
-    run: FinishedRun, kind: IdKind, *, eos: str, bos: str = NONE, tokenizer: str | None = None, drop_inner: bool = False
+    run: FinishedRun,
+    kind: IdKind,
+    *,
+    to: str,
+    eos: str,
+    bos: str = NONE,
+    tokenizer: str | None = None,
+    drop_inner: bool = False,
 ) -> IdSpace:
     """Returns the ids of an export, its delimiters looked up in the tokenizer.
 
     Args:
         run: the run whose shards are exported.
         kind: which ids.
+        to: the format; one that carries text has the vocabulary of bytes.
         eos: a token of the vocabulary, `id:NUMBER`, or `none`.
         bos: likewise.
         tokenizer: tokenizer.json of the ids; None takes the one that the run names.
@@ -34,7 +43,7 @@ def id_space(
     Raises:
         ConfigError: a delimiter is not in the vocabulary, or the vocabulary is not known.
     """
-    facts = _facts(run, kind, tokenizer)
+    facts = _BYTES if EXPORTERS[to].carries_text else _facts(run, kind, tokenizer)
     return IdSpace(
         kind=kind,
         size=facts.size,
@@ -50,7 +59,7 @@ def _facts(run: FinishedRun, kind: IdKind, tokenizer: str | None) -> TokenizerFa
     in_bytes = kind == "bytes" or (kind == "routed" and run.settings.get("routed_engine") == "bytes")
     named = tokenizer or next(iter(run.settings.get("tokenizers", ())), None)
     if in_bytes or named == "bytes":
-        return TokenizerFacts(ids=dict(BYTE_VOCABULARY), special=dict(BYTE_VOCABULARY), size=260)
+        return _BYTES
     if named is None or not Path(named).exists():
         size = run.tokenizer.get("vocab_size")
         if tokenizer is not None or size is None:
@@ -116,6 +125,7 @@ def export_command(run_dir: str, **options: Any) -> None:
     space = id_space(
         run,
         cast(IdKind, options["ids"]),
+        to=options["to"],
         eos=options["eos"],
         bos=options["bos"],
         tokenizer=options["tokenizer"],

@@ -69,7 +69,7 @@ def plan_export(
     tokenizer = str(run.tokenizer.get("name", "unknown")) if space.kind in ("text", "routed") else "bytes"
     settings = ExportSettings(
         space=space,
-        dtype=pick_dtype(target, space),
+        dtype="uint8" if target.carries_text else pick_dtype(target, space),
         name=name,
         tokenizer=tokenizer,
         entropies="whitespace" if entropies == "whitespace" else "clusters",
@@ -127,7 +127,7 @@ def _runs_of(split: Split, names: Iterable[str]) -> tuple[str, ...]:
 
 def _prepare(job: ExportJob, *, overwrite: bool) -> dict[str, Any] | None:
     """Returns the manifest of an export that is complete already, or makes the folder ready for work."""
-    output, facts = Path(job.output), orjson.loads(orjson.dumps(job.facts()))
+    output, facts = Path(job.output), job.facts()
     if overwrite:
         for name in OWNED:
             LocalFiles().delete(str(output / name))
@@ -210,7 +210,7 @@ def _finish(job: ExportJob, run: FinishedRun, records: Sequence[UnitRecord]) -> 
         "kind": "export",
         "format": job.format,
         "ids": "text-utf8" if exporter(job.format).carries_text else job.settings.space.kind,
-        "dtype": job.settings.dtype,
+        "dtype": None if exporter(job.format).carries_text else job.settings.dtype,
         "vocab_size": job.settings.space.size,
         "bos": job.settings.space.bos,
         "eos": job.settings.space.eos,

@@ -66,8 +66,9 @@ class ExportJob:
     run_bytes: int
 
     def facts(self) -> dict[str, Any]:
-        """Returns what a resumed export must agree on; folders may have moved."""
-        return {k: v for k, v in asdict(self).items() if k not in ("run", "output")}
+        """Returns what a resumed export must agree on, as JSON has it; folders may have moved."""
+        values = {key: value for key, value in asdict(self).items() if key not in ("run", "output")}
+        return cast(dict[str, Any], orjson.loads(orjson.dumps(values)))
 
 
 @dataclass

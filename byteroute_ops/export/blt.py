@@ -113,7 +113,7 @@ class Blt:
     """`SPLIT/preprocess/NAME/forced/NAME.chunk.00000.jsonl.shard_00.arrow`, `.complete`, stubs in `SPLIT/root`."""
 
     name = "blt"
-    dtypes = ("int16", "int32")
+    dtypes = ("uint8",)
     carries_text = True
 
     def validate(self, settings: ExportSettings) -> None:

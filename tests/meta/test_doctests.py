@@ -22,4 +22,6 @@ def modules(package: str) -> list[str]:
 @pytest.mark.parametrize("name", [*modules("byteroute_ops"), *modules("byteroute.pipelines")])
 def test_examples_in_docstrings(name: str) -> None:
     """The module can be imported, and each of its examples holds."""
+    if name.endswith(".torch_datasets"):
+        pytest.importorskip("torch", reason="needs the extra torch")
     assert doctest.testmod(importlib.import_module(name)).failed == 0
