@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ConfigError
+from .stretches import woven
 
 FramingName = Literal["control", "bom"]
 Profile = Literal["bytes", "text"]
@@ -175,16 +176,14 @@ def utf16_units(codepoints: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint16]:
     >>> [hex(u) for u in utf16_units(np.array([0x41, 0x1F600], np.uint32))]
     ['0x41', '0xd83d', '0xde00']
     """
-    wide = codepoints > 0xFFFF
-    if not wide.any():
-        return codepoints.astype(np.uint16)
-    units = np.repeat(codepoints, 1 + wide)
-    high = np.flatnonzero(wide)
-    high += np.arange(high.size)
-    rest = units[high] - 0x10000
-    units[high] = 0xD800 + (rest >> 10)
-    units[high + 1] = 0xDC00 + (rest & 0x3FF)
-    return units.astype(np.uint16)
+    units = codepoints.astype(np.uint16)
+    wide = np.flatnonzero(codepoints > 0xFFFF)
+    if not wide.size:
+        return units
+    rest = codepoints[wide] - np.uint32(0x10000)
+    units[wide] = 0xD800 + (rest >> 10)
+    low = (0xDC00 + (rest & 0x3FF)).astype(np.uint16)
+    return woven(units, wide + 1, wide + 1, low, np.ones(len(wide), np.int64))
 
 
 def payload_widths(codepoints: npt.NDArray[np.uint32], profile: Profile) -> npt.NDArray[np.uint8]:

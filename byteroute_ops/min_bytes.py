@@ -20,8 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .encoders import BARRIER, ENCODINGS, Framing, Profile, payload_widths
+from .graphemes import cluster_ends, cluster_starts
 from .segmentation import Segmentation
-from .spans import Ids, Offsets, Spans, take_stretches
+from .spans import Ids, Spans
+from .stretches import Offsets, take_stretches
 
 Bools = npt.NDArray[np.bool_]
 
@@ -159,39 +161,67 @@ def _blocks_of(seg: Segmentation, docs: Offsets, costs: Costs) -> _Blocks:
     codepoints = take_stretches(seg.codepoints, doc_start, doc_end)
     breaks = take_stretches(seg.cluster_breaks, doc_start, doc_end)
     doc_first = np.cumsum(doc_end - doc_start) - (doc_end - doc_start)
-    gain = costs.of_codepoints(codepoints)
-    cluster = np.flatnonzero(breaks)
-    if len(cluster) < len(codepoints):
-        gain = np.add.reduceat(gain, cluster, dtype=np.int64)
-    not_be = not_le = np.zeros(len(cluster), np.bool_)
-    change = np.zeros(len(cluster), np.bool_)
-    change[1:] = (gain[1:] < 0) != (gain[:-1] < 0)
-    first = np.searchsorted(cluster, doc_first)
-    change[first] = True
+    price = costs.of_codepoints(codepoints)
+    gains = _clusters_that_gain(price, breaks)
+    change = np.ones(len(codepoints), np.bool_)
+    np.not_equal(gains[1:], gains[:-1], out=change[1:])
+    change[doc_first] = True
+    not_be = not_le = np.zeros(0, np.bool_)
     if costs.framing.unroutable_unit(_BE) != costs.framing.unroutable_unit(_LE):
-        not_be = _clusters_with(codepoints, cluster, costs.framing.unroutable_unit(_BE))
-        if not_be.any():
-            not_le = _clusters_with(codepoints, cluster, costs.framing.unroutable_unit(_LE))
-            change |= not_be | not_le
-            change[1:] |= not_be[:-1] | not_le[:-1]
+        not_be = _clusters_with(codepoints, breaks, costs.framing.unroutable_unit(_BE))
+        not_le = _clusters_with(codepoints, breaks, costs.framing.unroutable_unit(_LE)) if not_be.any() else not_be
+        for marked in (not_be, not_le):
+            # Every cluster that holds one is a block of its own.
+            change |= marked & breaks
+            change[1:] |= marked[:-1] & breaks[1:]
     opens = np.flatnonzero(change)
-    is_first = np.zeros(len(cluster), np.bool_)
-    is_first[first] = True
-    shift = np.repeat(doc_start - doc_first, np.diff(np.searchsorted(opens, first), append=len(opens)))
-    bounds = np.append(cluster[opens], len(codepoints))
-    cost = 2 * np.add.reduceat(gain, opens, dtype=np.int64)
-    return _Blocks(bounds[:-1] + shift, bounds[1:] + shift, cost, is_first[opens], not_be[opens], not_le[opens])
+    bounds = np.append(opens, len(codepoints))
+    cost = np.add.reduceat(price.astype(np.int64 if price.dtype == np.int64 else np.int32), opens)
+    first = np.zeros(len(opens), np.bool_)
+    at = np.searchsorted(opens, doc_first)
+    first[at] = True
+    shift = np.repeat(doc_start - doc_first, np.diff(at, append=len(opens)))
+    return _Blocks(
+        start=bounds[:-1] + shift,
+        end=bounds[1:] + shift,
+        cost=2 * cost.astype(np.int64),
+        first=first,
+        not_be=not_be[opens] if not_be.size else np.zeros(len(opens), np.bool_),
+        not_le=not_le[opens] if not_le.size else np.zeros(len(opens), np.bool_),
+    )
 
 
-def _clusters_with(codepoints: npt.NDArray[np.uint32], cluster: Offsets, unit: int | None) -> Bools:
-    found = np.zeros(len(cluster), np.bool_)
-    found[np.searchsorted(cluster, np.flatnonzero(codepoints == unit), "right") - 1] = True
+def _clusters_that_gain(price: npt.NDArray[np.signedinteger], breaks: Bools) -> Bools:
+    """Returns for every code point whether its cluster as a whole is shorter in a segment: bool[n]."""
+    gains: Bools = price < 0
+    # Nearly always the code points of a cluster agree; only where they do not is there something to add up.
+    mixed = np.flatnonzero(~breaks[1:] & (gains[1:] != gains[:-1])) + 1
+    if mixed.size:
+        start = np.unique(cluster_starts(breaks, mixed))
+        end = cluster_ends(breaks, start)
+        sizes = end - start
+        parts = take_stretches(price, start, end).astype(np.int64)
+        total = np.add.reduceat(parts, np.cumsum(sizes) - sizes)
+        gains[np.repeat(start - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())] = np.repeat(
+            total < 0, sizes
+        )
+    return gains
+
+
+def _clusters_with(codepoints: npt.NDArray[np.uint32], breaks: Bools, unit: int | None) -> Bools:
+    """Returns for every code point whether its cluster holds a code unit: bool[n]."""
+    found = np.zeros(len(codepoints), np.bool_)
+    places = np.flatnonzero(codepoints == unit)
+    for start, end in zip(cluster_starts(breaks, places).tolist(), cluster_ends(breaks, places).tolist(), strict=True):
+        found[start:end] = True
     return found
 
 
-def _two_states(cost: Offsets, first: Bools, penalty: int) -> Ids:
+def _two_states(cost: npt.NDArray[np.signedinteger], first: Bools, penalty: int) -> Ids:
     """Returns the state of every block, UTF-8 or BE: uint8[n]; see the module's text for the recurrence."""
     last = np.append(first[1:], True)
+    # Beyond twice the penalty a cost decides by itself; cut there, all sums below stay far inside int16.
+    cost = np.clip(cost, -2 * penalty, 2 * penalty).astype(np.int16)
     # The map of block i takes clip(D(i+1)) to clip(D(i)); beyond the document's end D is 0.
     shift, low, high = cost.copy(), np.clip(cost - penalty, -penalty, 0), np.clip(cost, -penalty, 0)
     low[last] = high[last]
@@ -204,9 +234,8 @@ def _two_states(cost: Offsets, first: Bools, penalty: int) -> Ids:
         high[open_] = np.clip(high[after] + step, floor, ceiling)
         shift[open_] = step + shift[after]
         open_, reach = open_[low[open_] < high[open_]], 2 * reach
-    following = np.append(low[1:], 0)
-    following[last] = 0
-    to_go = cost + following
+    to_go = cost.copy()
+    to_go[:-1] += np.where(last[:-1], 0, low[1:])
     # Where neither inequality holds, the state before holds on; a document starts in UTF-8.
     decided = first | (to_go < -penalty) | (to_go >= 0)
     source = np.maximum.accumulate(np.where(decided, np.arange(len(cost)), 0))

@@ -19,8 +19,9 @@ from .min_bytes import costs_of, min_bytes_spans
 from .policy import Policy, load_policy
 from .records import SEGMENT, SHARD
 from .segmentation import Segmentation, segment_batch
-from .spans import Ids, Offsets, Spans, table_spans, take_stretches
+from .spans import Ids, Spans, table_spans
 from .stream_assembly import assembled, framed, literal_places, payload_bytes, payload_offsets
+from .stretches import Offsets, take_stretches
 from .unicode_data import SCRIPTS
 
 Index32 = npt.NDArray[np.int32]
@@ -134,9 +135,9 @@ def route_segmentation(seg: Segmentation, router: Router) -> Routed:
         spans = table_spans(seg, router.policy, framing)
     escapes = literals[spans.holding(literals) < 0]
     codepoints = take_stretches(seg.codepoints, spans.start, spans.end)
-    n_codepoints = spans.end - spans.start
-    bounds = payload_offsets(codepoints, np.concatenate([[0], np.cumsum(n_codepoints)]), router.profile)
-    payload = payload_bytes(codepoints, n_codepoints, spans, router.profile)
+    places = np.concatenate([[0], np.cumsum(spans.end - spans.start)])
+    bounds = payload_offsets(codepoints, places, router.profile)
+    payload = payload_bytes(codepoints, places, spans, router.profile)
     segments = framed(payload, bounds, spans, framing, barrier=router.barrier)
     data = assembled(seg, spans, segments, escapes, framing.escape)
     if len(data) > _MAX_BYTES:
@@ -243,4 +244,7 @@ def _row_starts(seg: Segmentation, spans: Spans) -> Offsets:
     inside = bounds[seg.run_start[np.searchsorted(seg.run_start, bounds, "right") - 1] != bounds]
     if not inside.size:
         return seg.run_start
-    return np.unique(np.concatenate([seg.run_start, inside]))
+    rows = np.sort(np.concatenate([seg.run_start, inside]), kind="stable")
+    # Where one segment ends and another starts within a run, the place is there twice.
+    distinct: Offsets = rows[np.append(rows[1:] > rows[:-1], True)]
+    return distinct

@@ -4,7 +4,6 @@
 """
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +12,9 @@ from .encoders import SEGMENT_ENCODINGS, UTF8_ID, Framing
 from .graphemes import cluster_ends, cluster_starts
 from .policy import Policy
 from .segmentation import Segmentation
+from .stretches import Offsets
 
-Offsets = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.uint8]
-
-_Scalar = TypeVar("_Scalar", bound=np.generic)
-
-# Above this mean length, copying stretch by stretch is faster than a mask over all elements.
-SPARSE_ELEMENTS = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,24 +91,3 @@ def _without_unroutable(seg: Segmentation, spans: Spans, framing: Framing) -> Sp
     kept = start < end
     start, end = start[kept], end[kept]
     return Spans(start, end, spans.encoding[np.searchsorted(spans.start, start, "right") - 1])
-
-
-def take_stretches(source: npt.NDArray[_Scalar], start: Offsets, end: Offsets) -> npt.NDArray[_Scalar]:
-    """Returns the elements in [start, end) of each stretch, one stretch after the other.
-
-    Args:
-        source: any one-dimensional array.
-        start: int64[n], ascending.
-        end: int64[n]; the stretches do not overlap.
-    """
-    if len(start) * SPARSE_ELEMENTS < len(source):
-        parts = [source[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
-        return np.concatenate([source[:0], *parts])
-    return source[alternating(np.column_stack([start, end]).ravel(), len(source), odd=True)]
-
-
-def alternating(bounds: Offsets, n_elements: int, *, odd: bool) -> npt.NDArray[np.bool_]:
-    """Returns a mask that changes at every bound: bool[n_elements], `not odd` before the first one."""
-    lengths = np.diff(bounds, prepend=0, append=n_elements)
-    values = np.arange(len(lengths)) % 2 == (1 if odd else 0)
-    return np.repeat(values, lengths)

@@ -21,7 +21,8 @@ from .encoders import (
     utf16_units,
 )
 from .segmentation import Segmentation
-from .spans import SPARSE_ELEMENTS, Offsets, Spans, alternating
+from .spans import Spans
+from .stretches import Offsets, woven
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -37,12 +38,12 @@ def literal_places(seg: Segmentation, framing: Framing) -> Offsets:
     return np.flatnonzero(seg.codepoints - np.uint32(framing.literals.start) < len(framing.literals))
 
 
-def payload_bytes(codepoints: npt.NDArray[np.uint32], n_codepoints: Offsets, spans: Spans, profile: Profile) -> Bytes:
+def payload_bytes(codepoints: npt.NDArray[np.uint32], places: Offsets, spans: Spans, profile: Profile) -> Bytes:
     """Returns the payloads of all segments, one after the other.
 
     Args:
         codepoints: uint32[n], those of the segments, one after the other.
-        n_codepoints: int64[n_spans].
+        places: int64[n_spans + 1], where those of each segment start.
         spans: the segments.
         profile: of the stream.
     """
@@ -54,11 +55,9 @@ def payload_bytes(codepoints: npt.NDArray[np.uint32], n_codepoints: Offsets, spa
     elif not is_little.any():
         payload = big.view(np.uint8)
     else:
-        per_codepoint = np.repeat(is_little, n_codepoints)
-        per_unit = (
-            per_codepoint if len(units) == len(codepoints) else np.repeat(per_codepoint, 1 + (codepoints > 0xFFFF))
-        )
-        payload = np.where(per_unit, little.view(np.uint16), big.view(np.uint16)).view(np.uint8)
+        n_units = np.diff(payload_offsets(codepoints, places, "bytes")) // 2
+        mixed = np.where(np.repeat(is_little, n_units), little.view(np.uint16), big.view(np.uint16))
+        payload = mixed.view(np.uint8)
     return to_alphabet(payload) if profile == "text" else payload
 
 
@@ -96,38 +95,6 @@ def framed(payload: Bytes, bounds: Offsets, spans: Spans, framing: Framing, *, b
     places = np.column_stack([bounds[:-1], bounds[1:]]).ravel()
     lengths = np.tile([n_opening, table.shape[1] - n_opening], len(spans.start))
     return woven(payload, places, places, marks, lengths), np.diff(bounds) + table.shape[1]
-
-
-def woven(source: Bytes, start: Offsets, end: Offsets, insert: Bytes, n_insert: Offsets) -> Bytes:
-    """Returns `source` with each stretch [start, end) replaced by the next `n_insert` bytes of `insert`.
-
-    Args:
-        source: uint8[n]; not modified.
-        start: int64[k], ascending.
-        end: int64[k]; the stretches do not overlap, and may be empty.
-        insert: uint8[m], all insertions, one after the other.
-        n_insert: int64[k], bytes of each.
-    """
-    if not len(start):
-        return source
-    if len(start) * SPARSE_ELEMENTS < len(source):
-        parts: list[Bytes] = []
-        done = used = 0
-        for first, last, size in zip(start.tolist(), end.tolist(), n_insert.tolist(), strict=True):
-            parts += (source[done:first], insert[used : used + size])
-            done, used = last, used + size
-        return np.concatenate([*parts, source[done:]])
-    kept = source
-    if (end > start).any():
-        kept = source[alternating(np.column_stack([start, end]).ravel(), len(source), odd=False)]
-    out = np.empty(len(kept) + len(insert), np.uint8)
-    # Where each insertion begins in the output: what is kept before it, and the insertions before it.
-    begin = start - np.cumsum(end - start) + (end - start) + np.cumsum(n_insert) - n_insert
-    inserted = alternating(np.column_stack([begin, begin + n_insert]).ravel(), len(out), odd=True)
-    out[inserted] = insert
-    np.logical_not(inserted, out=inserted)
-    out[inserted] = kept
-    return out
 
 
 def assembled(

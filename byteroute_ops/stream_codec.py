@@ -6,9 +6,8 @@ skipped or replaced. There is one implementation: `decode` and `parse` feed a `S
 """
 
 import codecs
-import re
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from .encoders import (
     BARRIER,
@@ -20,11 +19,10 @@ from .encoders import (
     check_options,
 )
 from .errors import StreamError
+from .stream_default import CONTROL_MARK, decode_default
 from .stream_payload import UNPAIRED, decode_units, find_aligned, read_alphabet, without_begun
 
 PieceKind = Literal["text", "escape", "barrier", "opening", "payload", "closing"]
-
-_CONTROL_MARK: Final = re.compile(b"\xef\xa4[\x80-\x84]")
 
 
 class Piece(NamedTuple):
@@ -67,6 +65,10 @@ def decode(data: bytes, *, framing: FramingName = "control", profile: Profile = 
     >>> decode(bytes.fromhex("61 EFA480 4F60 EFA481 62"))
     'a你b'
     """
+    if (framing, profile, barrier) == ("control", "bytes", False):
+        text = decode_default(data)
+        if text is not None:
+            return text
     decoder = StreamDecoder(framing=framing, profile=profile, barrier=barrier)
     return decoder.feed(data) + decoder.finish()
 
@@ -200,7 +202,7 @@ class StreamDecoder:
     def _find_mark(self, data: bytes, start: int) -> int:
         """Returns where the next marker or escape may begin, or -1."""
         if self._framing.escape:
-            found = _CONTROL_MARK.search(data, start)
+            found = CONTROL_MARK.search(data, start)
             return found.start() if found else -1
         # Remembering the next place of each byte keeps the whole search linear.
         for byte in (0xFE, 0xFF):
