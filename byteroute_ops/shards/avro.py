@@ -14,6 +14,7 @@ import zstandard
 from ..errors import ConfigError
 from ..records import MAX_BATCH_ROWS, avro_schema
 from .avro_encoding import encode_long, encode_rows
+from .rows import check_rows
 
 MAGIC: Final = b"Obj\x01"
 
@@ -91,7 +92,12 @@ class AvroShardWriter:
         stream.write(MAGIC + encode_long(len(header)) + entries + encode_long(0) + self._sync)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Appends the rows of a batch, whose schema must be that of the file."""
+        """Appends the rows of a batch.
+
+        Raises:
+            ValueError: the batch does not have the schema of the file.
+        """
+        check_rows(batch, self.schema)
         if not batch.num_rows:
             return
         rows = encode_rows(batch)

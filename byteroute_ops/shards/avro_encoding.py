@@ -16,6 +16,9 @@ _LONGEST: Final = 10
 _GROUPS: Final = np.array([1 << (7 * k) for k in range(1, _LONGEST)], dtype=np.uint64)
 # A varint has one byte more for each of these that its value reaches.
 
+_PIECE: Final = 1 << 20
+# Integers of a list column that are encoded at a time.
+
 _NOTHING: Final = pa.scalar(b"", pa.large_binary())
 _END: Final = pa.scalar(b"\0", pa.large_binary())
 # Ends an array: a block of no items.
@@ -61,19 +64,40 @@ def _join(*parts: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(*parts, _NOTHING, null_handling="skip")
 
 
+def _long_items(values: pa.Array, bounds: npt.NDArray[np.int64]) -> tuple[pa.Buffer, npt.NDArray[np.int64]]:
+    """Returns the varints of all values and where in them the lists begin, piece by piece.
+
+    One document may have tens of millions of ids; temporaries of eight bytes each for all of them would not fit.
+    """
+    parts: list[npt.NDArray[np.uint8]] = []
+    starts, done = np.zeros(len(bounds), np.int64), 0
+    for first in range(0, len(values), _PIECE):
+        piece = values.slice(first, _PIECE).to_numpy(zero_copy_only=False).astype(np.int64)
+        data, offsets = _longs(piece)
+        inside = slice(np.searchsorted(bounds, first), np.searchsorted(bounds, first + len(piece), side="right"))
+        starts[inside] = done + offsets[bounds[inside] - first]
+        done += len(data)
+        parts.append(data)
+    return pa.py_buffer(np.concatenate([*parts, np.empty(0, np.uint8)])), starts
+
+
 def _encode_list(array: pa.ListArray) -> pa.Array:
     """Returns an array's one block (count, items) and the end mark; an empty list is the mark alone."""
     bounds = array.offsets.to_numpy().astype(np.int64)
     counts = np.diff(bounds)
     # `values` ignores that the array may be a slice; only its own items are encoded.
-    items = encode_array(array.values.slice(bounds[0], bounds[-1] - bounds[0]))
+    values = array.values.slice(bounds[0], bounds[-1] - bounds[0])
     bounds -= bounds[0]
-    # The items of a list lie back to back already, so a list's block needs new boundaries only.
-    item_offsets = np.frombuffer(items.buffers()[1], np.int64)[items.offset : items.offset + len(items) + 1]
-    blocks = _binary(items.buffers()[2], np.ascontiguousarray(item_offsets[bounds]))
+    # The items of a list lie back to back, so a list's block needs new boundaries and no copy.
+    if pa.types.is_integer(values.type):
+        data, starts = _long_items(values, bounds)
+    else:
+        items = encode_array(values)
+        data = items.buffers()[2]
+        starts = np.frombuffer(items.buffers()[1], np.int64)[items.offset :][bounds]
     filled = pa.array(counts > 0)
     count = pc.if_else(filled, _encode_longs(counts), None)
-    return _join(count, blocks, _END)
+    return _join(count, _binary(data, starts), _END)
 
 
 def encode_array(array: pa.Array, *, nullable: bool = False) -> pa.Array:

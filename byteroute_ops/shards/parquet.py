@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from ..errors import ConfigError
 from ..records import MAX_BATCH_ROWS
+from .rows import check_rows
 
 MAGIC: Final = b"PAR1"
 
@@ -127,7 +128,12 @@ class ParquetShardWriter:
         )
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Appends the rows of a batch, whose schema must be that of the file."""
+        """Appends the rows of a batch.
+
+        Raises:
+            ValueError: the batch does not have the schema of the file.
+        """
+        check_rows(batch, self.schema)
         self._pending.append(batch)
         self._pending_bytes += batch.nbytes
         self.n_rows += batch.num_rows

@@ -17,6 +17,7 @@ from byteroute_ops.shards import (
     FileReport,
     Kind,
     RollingWriter,
+    avro_encoding,
     open_shard,
     open_shard_writer,
     read_shard,
@@ -82,6 +83,27 @@ def test_slices_are_written_as_they_are(kind: Kind) -> None:
     window = rows(60).slice(17, 21)
     copy = pa.RecordBatch.from_pylist(window.to_pylist(), schema=SHARD)
     assert written(kind, [window]) == written(kind, [copy])
+
+
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+def test_rows_of_another_schema_are_refused(kind: Kind) -> None:
+    """A batch with other columns, another order, or a null where none may be is not written as something else."""
+    batch = rows(3)
+    with pytest.raises(ValueError, match="of the file: lang"):
+        written(kind, [batch, batch.drop_columns(["lang"])])
+    with pytest.raises(ValueError, match="order of columns"):
+        written(kind, [batch, batch.select(batch.schema.names[::-1])])
+    hole = batch.set_column(0, SHARD.field(0), pa.array(["a", None, "b"]))
+    with pytest.raises(ValueError, match="doc_id has 1 nulls"):
+        written(kind, [hole])
+
+
+def test_long_lists_are_encoded_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists that begin, end or lie across the pieces come out the same: in one piece, or in pieces of 7 values."""
+    batch = rows(40, n_ids=13)
+    data = written("avro", [batch])
+    monkeypatch.setattr(avro_encoding, "_PIECE", 7)
+    assert written("avro", [batch]) == data
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)
