@@ -215,6 +215,15 @@ def _listed(reports: list[FileReport], kind: str) -> list[dict[str, Any]]:
     ]
 
 
+def read_range_totals(files: Files, output: str, index: int) -> RunTotals | None:
+    """Returns the totals of a range; None when the range has not been finished."""
+    try:
+        with files.open(layout.join(output, layout.range_record(index))) as stream:
+            return RunTotals.from_json(orjson.loads(stream.read())["totals"])
+    except FileNotFoundError:
+        return None
+
+
 def read_range_record(files: Files, output: str, index: int) -> RangeRecord | None:
     """Returns the record of a range; None when the range has not been finished."""
     try:

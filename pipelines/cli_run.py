@@ -1,5 +1,6 @@
 """Commands that run or check a batch job: run, demo, verify."""
 
+import difflib
 import os
 import sys
 from pathlib import Path
@@ -11,8 +12,8 @@ import pyarrow.parquet as pq
 from byteroute_ops import layout
 from byteroute_ops.settings import Settings
 
+from .engines import DEFAULT, check_runner, run_ranges
 from .estimate import describe_plan
-from .local import run_local
 from .options import gather_settings, parse_threshold, settings_options
 from .preprocess import files_for, make_plan, prepare_output, run_plan
 from .progress import RunProgress
@@ -22,11 +23,17 @@ from .verify import verify_output
 TOO_MANY_REJECTS = 3
 
 
-@click.command()
-@click.argument("inputs", nargs=-1, required=True)
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("inputs", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("-o", "--output", required=True, help="Output folder or URI.")
 @settings_options
 @click.option("--workers", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="one per CPU")
+@click.option(
+    "--runner",
+    default=DEFAULT,
+    show_default=True,
+    help="Engine: local-mp, local, portable, prism, flink, dataflow. Its Beam options may follow as --name=value.",
+)
 @click.option(
     "--max-rejected", default="1%", show_default=True, help="More rejects than this (count or fraction): exit 3."
 )
@@ -40,6 +47,7 @@ def run(
     output: str,
     config_file: str | None,
     workers: int,
+    runner: str,
     max_rejected: str,
     resume: bool,
     overwrite: bool,
@@ -52,12 +60,19 @@ def run(
     INPUTS are files, folders or quoted globs. What cannot be used goes to rejects/, is counted, and sets
     the exit code; it never ends the run.
     """
+    inputs, extra = split_options(inputs)
+    if extra and runner == DEFAULT:
+        raise no_such_option(extra[0])
     settings = gather_settings(config_file, flags)
     threshold = parse_threshold(max_rejected)
+    check_runner(runner, extra, output)
     if dry_run:
         click.echo(describe_plan(make_plan(settings, inputs, output)))
         return
-    manifest = execute(settings, inputs, output, workers=workers, resume=resume, overwrite=overwrite, quiet=quiet)
+    manifest = execute(
+        settings, inputs, output,
+        workers=workers, resume=resume, overwrite=overwrite, quiet=quiet, runner=runner, extra=extra,
+    )  # fmt: skip
     sys.exit(TOO_MANY_REJECTS if exceeds(manifest["totals"], threshold, quiet=quiet) else 0)
 
 
@@ -70,8 +85,10 @@ def execute(
     resume: bool,
     overwrite: bool,
     quiet: bool,
+    runner: str = DEFAULT,
+    extra: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Runs a job with local workers, prints its table, returns its manifest."""
+    """Runs a job, prints its table, returns its manifest."""
     plan = make_plan(settings, inputs, output, on_note=lambda note: click.echo(f"byteroute: {note}", err=True))
     todo = prepare_output(plan, resume=resume, overwrite=overwrite)
     if todo is None:
@@ -81,12 +98,29 @@ def execute(
         manifest = run_plan(
             plan,
             todo,
-            lambda job, ranges: run_local(job, ranges, workers=workers, progress=progress),
-            facts={"runner": "local", "workers": workers},
+            lambda job, ranges: run_ranges(job, ranges, runner=runner, extra=extra, workers=workers, progress=progress),
+            facts={"runner": runner, "workers": workers},
         )
     if not quiet:
         print_run(wide_console(), manifest, read_budget(output), output)
     return manifest
+
+
+def split_options(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the inputs among the words, and the options that this command does not know, which go to Beam.
+
+    >>> split_options(("in/", "--flink_master=localhost:8081"))
+    (('in/',), ('--flink_master=localhost:8081',))
+    """
+    extra = tuple(word for word in words if word.startswith("-"))
+    return tuple(word for word in words if not word.startswith("-")), extra
+
+
+def no_such_option(word: str) -> click.NoSuchOption:
+    """Returns the error for an option that neither this command nor an engine knows."""
+    name = word.partition("=")[0]
+    known = [flag for one in click.get_current_context().command.params for flag in (*one.opts, *one.secondary_opts)]
+    return click.NoSuchOption(name, possibilities=difflib.get_close_matches(name, known))
 
 
 def exceeds(totals: dict[str, Any], threshold: float | int, *, quiet: bool) -> bool:
@@ -117,6 +151,7 @@ def read_budget(output: str) -> Any:
 
 
 DEMO_DATA = Path(__file__).parent / "demo_data"
+_DEMO_SUFFIXES = (".jsonl", ".gz", ".zst", ".parquet")
 
 
 @click.command()
@@ -126,8 +161,8 @@ DEMO_DATA = Path(__file__).parent / "demo_data"
 @click.option("--quiet", is_flag=True, help="No progress and no table.")
 def demo(*, output: str, quiet: bool) -> None:
     """Run everything on a small bundled corpus: articles of human rights in many scripts."""
-    inputs = tuple(sorted(str(path) for path in DEMO_DATA.iterdir() if path.name.startswith("udhr")))
-    settings = Settings(keep=("url",), lang_field="lang")
+    inputs = tuple(sorted(str(path) for path in DEMO_DATA.iterdir() if path.suffix in _DEMO_SUFFIXES))
+    settings = Settings(keep=("license",))
     execute(settings, inputs, output, workers=1, resume=False, overwrite=True, quiet=quiet)
     if not quiet:
         click.echo(f"\nlook at {output}/summary.json, or try: byteroute verify {output}")

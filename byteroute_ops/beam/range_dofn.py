@@ -7,11 +7,13 @@ import orjson
 from apache_beam.metrics import Metrics
 from apache_beam.utils.shared import Shared
 
+from .. import layout
 from ..errors import WorkError, describe_error
 from ..formats import Range
 from ..jobs import Job
 from ..processing import Processor
-from ..range_worker import process_range
+from ..range_worker import process_range, read_range_totals
+from .counters import count_totals
 from .files import open_files
 
 _observer: Callable[[int, int, int], None] | None = None
@@ -31,6 +33,7 @@ class _ProcessRangeDoFn(beam.DoFn):
         self._shared = shared
         self._documents = Metrics.counter("byteroute.range", "documents")
         self._bytes = Metrics.counter("byteroute.range", "source_bytes")
+        self._ranges = Metrics.counter("byteroute.range", "ranges")
 
     def setup(self) -> None:
         self._job = Job.from_json(self._job_json)
@@ -42,13 +45,23 @@ class _ProcessRangeDoFn(beam.DoFn):
     def process(self, element: str) -> Iterator[str]:
         one = Range.from_json(orjson.loads(element))
         try:
-            record = process_range(
-                one, self._job, self._processor, inputs=self._inputs, outputs=self._outputs, on_progress=self._progress
-            )
+            yield self._do(one)
         except Exception as error:
             # Runners log what they catch, and a library's message may quote the data.
             raise WorkError(f"range {one.index}: {describe_error(error)}") from None
-        yield record
+
+    def _do(self, one: Range) -> str:
+        # An engine does a whole bundle again when one of its ranges fails, and on Flink a bundle is a partition.
+        # The plan of the output folder says that a record there is this run's.
+        if read_range_totals(self._outputs, self._job.output, one.index) is None:
+            process_range(
+                one, self._job, self._processor, inputs=self._inputs, outputs=self._outputs, on_progress=self._progress
+            )
+            done = read_range_totals(self._outputs, self._job.output, one.index)
+            if done is not None:
+                count_totals(done)
+        self._ranges.inc()
+        return layout.range_record(one.index)
 
     def _progress(self, index: int, source_bytes: int, documents: int) -> None:
         self._documents.inc(documents)
