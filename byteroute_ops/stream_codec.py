@@ -2,7 +2,8 @@
 
 The grammar is `schemas/routed_bytes.md`. Whatever does not fit it is a `StreamError` at the first byte
 of the first thing (character, marker, escape or barrier) that cannot be completed; nothing is guessed,
-skipped or replaced. There is one implementation: `decode` and `parse` feed a `StreamDecoder` once.
+skipped or replaced. `StreamDecoder` is the reference: `parse` feeds it once, and so does `decode` where
+`stream_default` does not do.
 """
 
 import codecs
