@@ -45,15 +45,25 @@ def read_avro(source: Source, collector: Collector) -> Iterator[Read]:
         if not feed.find(header.sync):
             return
         feed.skip(SYNC_BYTES)
+    try:
+        yield from _read_blocks(feed, header, None if part.end >= part.size else part.end, collector)
+    except InputError as fault:
+        raise InputError(fault.reason, fault.detail, offset=_position(fault.offset)) from fault
+
+
+def _position(offset: int | None) -> int | None:
+    return None if offset is None else offset << RECORD_BITS
+
+
+def _read_blocks(feed: ByteFeed, header: Header, stop: int | None, collector: Collector) -> Iterator[Read]:
     fields = RowFields(collector)
-    for block in blocks(feed, header, None if part.end >= part.size else part.end):
+    for block in blocks(feed, header, stop):
         try:
             if isinstance(block, InputError):
                 raise block
             yield from _read_block(block, header, fields, collector)
         except InputError as fault:
-            position = None if fault.offset is None else fault.offset << RECORD_BITS
-            collector.reject(position, fault.reason, fault.detail, is_record=False)
+            collector.reject(_position(fault.offset), fault.reason, fault.detail, is_record=False)
         yield from collector.drain()
 
 

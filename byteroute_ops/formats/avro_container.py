@@ -59,7 +59,7 @@ def read_header(feed: ByteFeed) -> Header:
     Raises:
         InputError: it is cut or damaged, has no usable schema or an unknown codec.
     """
-    if feed.read(len(MAGIC)) != MAGIC:
+    if _read_exact(feed, len(MAGIC)) != MAGIC:
         raise InputError(RejectReason.UNREADABLE_FILE, "the content is not an Avro container file", offset=0)
     meta: dict[bytes, bytes] = {}
     while n_pairs := _read_long(feed):
@@ -88,12 +88,15 @@ def blocks(feed: ByteFeed, header: Header, stop: int | None) -> Iterator[Block |
     """Yields the blocks that begin before byte `stop`, and a fault in the place of damaged ones.
 
     Reading goes on after the next sync marker. Where none follows, the file is taken to be cut there.
+
+    Raises:
+        InputError: a compressed file around the container is not whole.
     """
     while stop is None or feed.offset < stop:
         offset = feed.offset
         taken = feed.read(1)
         if not taken:
-            return
+            break
         feed.unread(taken)
         try:
             yield _read_block(feed, header, offset)
@@ -105,8 +108,10 @@ def blocks(feed: ByteFeed, header: Header, stop: int | None) -> Iterator[Block |
                 detail = f"the block at byte {offset} is damaged; the next begins at byte {feed.offset}"
                 yield InputError(RejectReason.CORRUPT, detail, offset=offset)
             else:
+                feed.check()
                 detail = f"the file ends at byte {feed.offset}, inside the block that begins at byte {offset}"
                 yield InputError(RejectReason.TRUNCATED, detail, offset=offset)
+    feed.check()
 
 
 class _Damaged(Exception):  # noqa: N818 - a signal between two functions
@@ -216,6 +221,7 @@ def _read_long(feed: ByteFeed) -> int:
     head = feed.read(10)
     value, end = _long_at(head, 0)
     if end < 0:
+        feed.check()
         raise InputError(RejectReason.TRUNCATED, "the Avro header is cut or damaged", offset=feed.offset)
     feed.unread(head[end:])
     return value
@@ -231,5 +237,6 @@ def _read_bytes(feed: ByteFeed, limit: int) -> bytes:
 def _read_exact(feed: ByteFeed, n_bytes: int) -> bytes:
     data = feed.read(n_bytes)
     if len(data) < n_bytes:
+        feed.check()
         raise InputError(RejectReason.TRUNCATED, "the file ends inside its Avro header", offset=feed.offset)
     return data

@@ -27,6 +27,10 @@ _SALVAGE_READ_BYTES: Final = 1 << 10
 OUTPUT_BYTES: Final = 1 << 20
 """Most bytes that one step of a decoder may give: what bounds memory, whatever the file claims."""
 
+_HELD_BACK_BYTES: Final = {"bzip2": 900_000}
+"""Output that waits until its checksum is known. A damaged bzip2 block comes out as plausible, shuffled text, and only
+then fails its CRC; a block has at most 900,000 bytes but for long runs. The other formats check too far apart."""
+
 MAX_EXPANSION: Final = 1000
 EXPANSION_FLOOR_BYTES: Final = 1 << 30
 """A file is a bomb when it gives more than `EXPANSION_FLOOR_BYTES` and more than `MAX_EXPANSION` times its size.
@@ -58,20 +62,29 @@ class _Gzip:
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
-        self.needs_input = True
+        self._tail = b""
+        self._is_full = False
 
     @property
     def eof(self) -> bool:
         return self._inner.eof
 
     @property
+    def needs_input(self) -> bool:
+        return not self._tail and not self._is_full
+
+    @property
     def unused_data(self) -> bytes:
-        return self._inner.unused_data
+        return self._inner.unused_data + self._tail
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        out = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+        data = self._tail + data
+        # Who asks for one byte wants no output to be lost to an error, such as that of the CRC right behind it.
+        n_fed = 1 if max_length == 1 else len(data)
+        out = self._inner.decompress(data[:n_fed], max_length)
+        self._tail = self._inner.unconsumed_tail + data[n_fed:]
         # A full step may leave output in the window even when all input is taken.
-        self.needs_input = not self._inner.unconsumed_tail and len(out) < max_length
+        self._is_full = len(out) == max_length
         return out
 
 
@@ -107,6 +120,7 @@ class Decompressor:
         self._max_expansion = max_expansion
         self._n_taken = 0
         self._n_members = 0
+        self._held = b""
         self._member_start = 0
         self._member_given = 0
         self.n_given = 0
@@ -124,6 +138,7 @@ class Decompressor:
                 yield from self._decode(decoder, data)
                 data, decoder = (decoder.unused_data, None) if decoder.eof else (b"", decoder)
         if decoder is not None or not self._n_taken:
+            yield from self._give(b"", hold=0)
             detail = f"{self._kind} data ends after {self._n_taken} stored bytes, before its end marker"
             raise InputError(RejectReason.TRUNCATED, detail, offset=self.n_given)
 
@@ -140,29 +155,40 @@ class Decompressor:
             except DECODER_ERRORS as error:
                 yield from self._salvage()
                 raise self._fault(error) from error
-            if out:
-                self.n_given += len(out)
-                self._member_given += len(out)
-                yield out
-                self._check_expansion()
+            hold = 0 if decoder.eof else _HELD_BACK_BYTES.get(self._kind, 0)
+            yield from self._give(out, hold)
+            self._check_expansion()
             if decoder.eof or decoder.needs_input:
                 return
             data = b""
 
+    def _give(self, data: bytes, hold: int) -> Iterator[bytes]:
+        """Yields output but for the last `hold` bytes, which wait."""
+        if hold or self._held:
+            data = self._held + data
+            n_ready = max(0, len(data) - hold)
+            data, self._held = data[:n_ready], data[n_ready:]
+        self.n_given += len(data)
+        self._member_given += len(data)
+        for start in range(0, len(data), OUTPUT_BYTES):
+            yield data[start : start + OUTPUT_BYTES]
+
     def _salvage(self) -> Iterator[bytes]:
         """Yields what the failing step would have given before the fault: a decoder drops it when it raises.
 
-        The member is decoded again, in steps so small that nothing is lost. Only where the stream can seek.
+        The member is decoded again, in steps so small that nothing is lost; of a format whose blocks are checked, block
+        by block. Only where the stream can seek.
         """
         if not self._stream.seekable():
             return
+        n_step = OUTPUT_BYTES if self._kind in _HELD_BACK_BYTES else 1
         self._stream.seek(self._member_start)
         decoder: Decoder = DECODERS[self._kind]()
         n_skip, found = self._member_given, bytearray()
         try:
-            while len(found) < OUTPUT_BYTES and (data := self._stream.read(_SALVAGE_READ_BYTES) or b""):
+            while len(found) < 2 * OUTPUT_BYTES and (data := self._stream.read(_SALVAGE_READ_BYTES) or b""):
                 while data or not decoder.needs_input:
-                    out = decoder.decompress(data, min(n_skip, OUTPUT_BYTES) or 1)
+                    out = decoder.decompress(data, min(n_skip, OUTPUT_BYTES) or n_step)
                     data = b""
                     if n_skip:
                         n_skip -= len(out)
@@ -170,9 +196,8 @@ class Decompressor:
                         found += out
         except DECODER_ERRORS:
             pass
-        if found:
-            self.n_given += len(found)
-            yield bytes(found)
+        self._held = b""
+        yield from self._give(bytes(found), hold=0)
 
     def _fault(self, error: Exception) -> InputError:
         where = f"{self._kind} member {self._n_members}, which begins at stored byte {self._member_start}"

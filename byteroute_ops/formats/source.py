@@ -108,7 +108,8 @@ class Source:
 
     def _peek(self) -> bytes:
         try:
-            self._first = next(self._decompressor, b"")
+            while len(self._first) < detect.HEAD_BYTES and (data := next(self._decompressor, b"")):
+                self._first += data
         except InputError as fault:
             # Bytes first: `chunks` raises the fault in its place.
             self._fault = fault
@@ -160,6 +161,9 @@ def open_stream(uri: str, opener: Opener) -> Stream:
 class ByteFeed:
     """Takes exact numbers of bytes from chunks, for formats whose records say how long they are.
 
+    A fault of the chunks looks like the end of the stream, so that what stands before it can be used to the last byte;
+    whoever meets the end calls `check`.
+
     Attributes:
         offset: of the next byte, in the decompressed stream.
     """
@@ -168,10 +172,19 @@ class ByteFeed:
         self._chunks = chunks
         self._buffer = b""
         self._at = 0
+        self._fault: InputError | None = None
         self.offset = offset
 
+    def check(self) -> None:
+        """Raises the fault that ended the stream, if one did."""
+        if self._fault is not None:
+            raise self._fault
+
     def _more(self) -> bool:
-        data = next(self._chunks, b"")
+        try:
+            data = next(self._chunks, b"")
+        except InputError as fault:
+            self._fault, data = fault, b""
         self._buffer = self._buffer[self._at :] + data
         self._at = 0
         return bool(data)

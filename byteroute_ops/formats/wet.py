@@ -41,6 +41,7 @@ def read_wet(source: Source, collector: Collector) -> Iterator[Read]:
             n_responses += kind == "response"
             _skip_record(feed, start, head, collector)
         yield from collector.drain()
+    feed.check()
     if n_responses and not n_documents:
         collector.warn(f"{n_responses} response records were passed over: only conversion records (WET) hold text")
 
@@ -84,6 +85,7 @@ def _read_head(feed: ByteFeed, start: int) -> dict[str, str] | None:
 
 
 def _cut(feed: ByteFeed, start: int) -> InputError:
+    feed.check()
     detail = f"the file ends at byte {feed.offset}, inside the WARC record that begins at byte {start}"
     return InputError(RejectReason.TRUNCATED, detail, offset=start)
 
