@@ -25,7 +25,8 @@ from byteroute_ops import unicode_data as data
 from byteroute_ops import unicode_tables as tables
 from byteroute_ops.errors import ConfigError, InputError, RejectReason
 from byteroute_ops.graphemes import Indices
-from byteroute_ops.segmentation import decode_batch, utf8_of
+from byteroute_ops.segmentation import utf8_of
+from byteroute_ops.segmentation_chunks import decode_utf8
 from byteroute_ops.unicode_tables import U8, Bools
 
 ZwspMode = Literal["script-aware", "strip", "keep"]
@@ -121,10 +122,10 @@ def _is_word_break(utf8: U8, doc_byte: Indices, spaces: Indices) -> Bools:
     holds = np.diff(np.searchsorted(spaces, doc_byte)) > 0
     sizes = np.diff(doc_byte)[holds]
     part = np.concatenate([utf8[a:b] for a, b in zip(doc_byte[:-1][holds], doc_byte[1:][holds], strict=True)])
-    codepoints = decode_batch(part)
+    codepoints = np.frombuffer(decode_utf8(part).encode("utf-32-le"), np.uint32)
     words = tables.property_words(codepoints)
-    strong = np.flatnonzero(words & tables.STRONG)
-    listed = np.append(_LISTED[words[strong].astype(np.uint8)], False)  # the last: no such character
+    strong = np.flatnonzero(words & tables.STRONG != 0)
+    listed = np.append(_LISTED[words[strong].astype(np.uint8) - 1], False)  # the last: no such character
     at = np.flatnonzero(codepoints == 0x200B)
     is_start = part.view(np.int8) >= -64  # as int8 the bytes that continue a character, 80..BF, are below -64
     n_codepoints = np.add.reduceat(is_start, np.cumsum(sizes) - sizes, dtype=np.int64)

@@ -17,7 +17,7 @@ The grammar is what counts, not the list of sequences recommended for interchang
 import numpy as np
 
 from byteroute_ops import unicode_tables as tables
-from byteroute_ops.graphemes import Indices, cluster_ends, cluster_starts
+from byteroute_ops.graphemes import Indices, cluster_ends, cluster_starts, sorted_distinct
 from byteroute_ops.unicode_tables import IS_EMOJI, IS_MODIFIER, IS_MODIFIER_BASE, IS_PRESENTATION, U32, Bools
 
 _TAG_SPEC = (0xE0020, 0xE007E)
@@ -39,7 +39,7 @@ def emoji_clusters(codepoints: U32, triggers: Indices, breaks: Bools) -> tuple[I
     cancels = triggers[codepoints[triggers] == tables.CANCEL_TAG]
     if cancels.size:
         found.append(_tagged(codepoints, cancels, breaks))
-    starts = np.unique(np.concatenate(found))
+    starts = sorted_distinct(np.concatenate(found))
     return starts, cluster_ends(breaks, starts)
 
 

@@ -37,7 +37,7 @@ def grapheme_breaks(codepoints: U32, doc_starts: Indices) -> Bools:
     [True, False, True, False, True]
     """
     words = tables.property_words(codepoints)
-    special = np.flatnonzero(words & tables.SPECIAL)
+    special = np.flatnonzero(words & tables.SPECIAL != 0)
     return breaks_from_words(codepoints, words, special, doc_starts)
 
 
@@ -66,12 +66,12 @@ def breaks_from_words(codepoints: U32, words: U16, special: Indices, doc_starts:
 
 def cluster_starts(breaks: Bools, positions: Indices) -> Indices:
     """First code point of the cluster that each position lies in: int64, same shape."""
-    return _walk(positions, -1, len(breaks), lambda at: ~breaks[at])
+    return walk(positions, -1, len(breaks), lambda at: ~breaks[at])
 
 
 def cluster_ends(breaks: Bools, positions: Indices) -> Indices:
     """First code point after the cluster that each position lies in: int64, same shape."""
-    return _walk(positions + 1, 1, len(breaks), lambda at: ~breaks[at])
+    return walk(positions + 1, 1, len(breaks), lambda at: ~breaks[at])
 
 
 def _join_after(positions: Indices, breaks: Bools) -> None:
@@ -83,7 +83,7 @@ def _join_jamo(codepoints: U32, jamo: Indices, breaks: Bools) -> None:
     """GB6 to GB8: Hangul syllables built of conjoining jamo. Precomposed syllables matter next to a jamo only."""
     if not jamo.size:
         return
-    left = np.unique(np.concatenate([jamo - 1, jamo]))
+    left = sorted_distinct(np.concatenate([jamo - 1, jamo]))
     left = left[(left >= 0) & (left < len(codepoints) - 1)]
     table = tables.grapheme_table()
     joined = _JAMO_JOINS[table[codepoints[left]] & GCB_MASK, table[codepoints[left + 1]] & GCB_MASK]
@@ -121,7 +121,7 @@ def _join_pictographs(codepoints: U32, joiners: Indices, doc_starts: Indices, br
     joiners = joiners[table[codepoints[joiners + 1]] & EXT_PICT != 0]
     if not joiners.size:
         return
-    base = _walk(joiners - 1, -1, len(codepoints), lambda at: table[codepoints[at]] & GCB_MASK == GCB["Extend"])
+    base = walk(joiners - 1, -1, len(codepoints), lambda at: table[codepoints[at]] & GCB_MASK == GCB["Extend"])
     joiners, base = joiners[base >= 0], base[base >= 0]
     joined = (table[codepoints[base]] & EXT_PICT != 0) & _same_text(doc_starts, base, joiners)
     breaks[joiners[joined] + 1] = False
@@ -138,10 +138,19 @@ def _join_conjuncts(codepoints: U32, linkers: Indices, doc_starts: Indices, brea
         return found
 
     n = len(codepoints)
-    after = _walk(linkers + 1, 1, n, lambda at: has(at, "Extend"))
+    after = walk(linkers + 1, 1, n, lambda at: has(at, "Extend"))
     linkers, after = linkers[after < n], after[after < n]
     joined = has(after, "Consonant") & _same_text(doc_starts, linkers, after)
     breaks[after[joined]] = False
+
+
+def sorted_distinct(values: Indices) -> Indices:
+    """The distinct values, ascending."""
+    # np.unique hashes, which takes several times as long on what is nearly sorted.
+    ordered = np.sort(values)
+    new = np.ones(len(ordered), np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[new]
 
 
 def _same_text(doc_starts: Indices, before: Indices, after: Indices) -> Bools:
@@ -150,7 +159,7 @@ def _same_text(doc_starts: Indices, before: Indices, after: Indices) -> Bools:
     return same
 
 
-def _walk(positions: Indices, step: int, n: int, holds: Callable[[Indices], Bools]) -> Indices:
+def walk(positions: Indices, step: int, n: int, holds: Callable[[Indices], Bools]) -> Indices:
     """Moves every position by `step` (1 or -1) while it lies in [0, n) and `holds` is true of it.
 
     Linear in the sum of the distances. A long walk (a million combining marks) goes on in doubling
@@ -166,11 +175,11 @@ def _walk(positions: Indices, step: int, n: int, holds: Callable[[Indices], Bool
             return out
         out[moving] += step
     for i in moving:
-        out[i] = _walk_one(int(out[i]), step, n, holds)
+        out[i] = _follow(int(out[i]), step, n, holds)
     return out
 
 
-def _walk_one(position: int, step: int, n: int, holds: Callable[[Indices], Bools]) -> int:
+def _follow(position: int, step: int, n: int, holds: Callable[[Indices], Bools]) -> int:
     window = 2 * _COMMON_STEPS
     while 0 <= position < n:
         end = min(position + window, n) if step > 0 else max(position - window, -1)

@@ -1,12 +1,12 @@
 """Segmentation of a batch of texts into script runs, on grapheme cluster boundaries.
 
-One pass decodes the whole batch; the property word of every code point tells whether anything but the
-plain rule can apply there; the rest works on the positions where it can. The rules are described in
-`segmentation_classes`, `graphemes` and `emoji`. Text must be clean UTF-8 (strict: no surrogates).
+The rules are described in `segmentation_classes`, `graphemes` and `emoji`, the passes over text in
+`segmentation_chunks`. Text must be clean UTF-8 (strict: no surrogates).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from byteroute_ops import unicode_data as data
-from byteroute_ops import unicode_tables as tables
-from byteroute_ops.emoji import emoji_clusters
 from byteroute_ops.errors import InputError, RejectReason
-from byteroute_ops.graphemes import Indices, breaks_from_words
-from byteroute_ops.segmentation_classes import Runs, Text, report_scripts, resolve_scripts
+from byteroute_ops.graphemes import Indices
+from byteroute_ops.segmentation_chunks import Chunk, chunk_bounds, decode_utf8, segment_chunk
+from byteroute_ops.segmentation_classes import report_scripts
 from byteroute_ops.unicode_tables import U8, U32, Bools
 
 
@@ -37,6 +36,12 @@ class Segmentation:
             that is not empty, so a run ends where the next one begins.
         run_script: uint8[n_runs], encoding class, an index into `unicode_data.SCRIPTS`.
         run_report: uint8[n_runs], report class, likewise.
+        run_byte: int64[n_runs + 1], byte offset of every run in `utf8`, and its length.
+        run_strong_start: int64[n_runs], byte offset of the run's first strong character; of the run, where
+            it has none. Strong is what is neither Common nor Inherited, and all of an emoji cluster.
+        run_strong_end: int64[n_runs], byte offset after the run's last strong character; of the run's
+            start, where it has none.
+        cluster_breaks: bool[n_cp], where extended grapheme clusters start.
     """
 
     utf8: U8
@@ -47,51 +52,20 @@ class Segmentation:
     run_start: Indices
     run_script: U8
     run_report: U8
-    _breaks: Bools = field(repr=False)
-    _strong: Indices = field(repr=False)
-
-    @property
-    def cluster_breaks(self) -> Bools:
-        """bool[n_cp]: where extended grapheme clusters start."""
-        return self._breaks
+    run_byte: Indices
+    run_strong_start: Indices
+    run_strong_end: Indices
+    cluster_breaks: Bools
 
     @cached_property
     def cp_byte(self) -> Indices:
-        """int64[n_cp + 1]: byte offset of every code point in `utf8`, and its length."""
+        """int64[n_cp + 1]: byte offset of every code point in `utf8`, and its length.
+
+        Eight bytes a code point, made on first use: `run_byte` has those of the runs for nothing.
+        """
         if len(self.utf8) == len(self.codepoints):
             return np.arange(len(self.utf8) + 1)
-        # As int8 the bytes that continue a character, 80..BF, are those below -64.
         return np.append(np.flatnonzero(self.utf8.view(np.int8) >= -64), len(self.utf8))
-
-    @cached_property
-    def run_byte(self) -> Indices:
-        """int64[n_runs + 1]: byte offset of every run in `utf8`, and its length."""
-        offsets: Indices = self.cp_byte[np.append(self.run_start, len(self.codepoints))]
-        return offsets
-
-    @cached_property
-    def run_strong_start(self) -> Indices:
-        """int64[n_runs]: byte offset of the run's first strong character; of the run, where it has none.
-
-        Strong is what is neither Common nor Inherited, and every character of an emoji cluster.
-        """
-        return self._strong_bytes[0]
-
-    @cached_property
-    def run_strong_end(self) -> Indices:
-        """int64[n_runs]: byte offset after the run's last strong character; the run's start, where it has none."""
-        return self._strong_bytes[1]
-
-    @cached_property
-    def _strong_bytes(self) -> tuple[Indices, Indices]:
-        start, end = self.run_start, np.append(self.run_start, len(self.codepoints))[1:]
-        low, high = np.searchsorted(self._strong, start), np.searchsorted(self._strong, end)
-        some = np.flatnonzero(high > low)
-        first, last = start.copy(), start.copy()
-        first[some], last[some] = self._strong[low[some]], self._strong[high[some] - 1] + 1
-        emoji = self.run_script == data.EMOJI
-        first[emoji], last[emoji] = start[emoji], end[emoji]
-        return self.cp_byte[first], self.cp_byte[last]
 
 
 class Run(NamedTuple):
@@ -111,12 +85,12 @@ def segment_batch(texts: pa.StringArray) -> Segmentation:
             that were made from `str` are always well-formed.
     """
     utf8, doc_byte = utf8_of(texts)
-    codepoints = decode_batch(utf8)
-    doc_cp = doc_byte
-    if len(codepoints) != len(utf8):
-        lengths = pc.utf8_length(texts.fill_null("")).to_numpy(zero_copy_only=False)
-        doc_cp = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    return _segment(utf8, doc_byte, codepoints, doc_cp)
+    if texts.null_count:
+        texts = texts.fill_null("")
+    lengths = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
+    doc_cp = np.zeros(len(doc_byte), np.int64)
+    np.cumsum(lengths, out=doc_cp[1:])
+    return _Parts(utf8, doc_byte, doc_cp).joined()
 
 
 def segment_text(text: str) -> list[Run]:
@@ -158,43 +132,51 @@ def utf8_of(texts: pa.StringArray) -> tuple[U8, Indices]:
     return utf8[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def decode_batch(utf8: U8) -> U32:
-    """Code points uint32[n] of UTF-8 bytes uint8[n_bytes].
+class _Parts:
+    """Chunks on their way to a `Segmentation`: code points and breaks go to their place, runs to lists."""
 
-    Raises:
-        InputError: the bytes are not well-formed UTF-8.
-    """
-    try:
-        decoded = utf8.tobytes().decode()
-    except UnicodeDecodeError as error:
-        detail = f"not well-formed UTF-8 at byte {error.start} of the batch; decode with the right encoding first"
-        raise InputError(RejectReason.INVALID_UTF8, detail, offset=error.start) from None
-    return np.frombuffer(decoded.encode("utf-32-le"), np.uint32)
+    def __init__(self, utf8: U8, doc_byte: Indices, doc_cp: Indices) -> None:
+        self.utf8, self.doc_byte, self.doc_cp = utf8, doc_byte, doc_cp
+        self.codepoints = np.empty(int(doc_cp[-1]), np.uint32)
+        self.breaks = np.empty(int(doc_cp[-1]), np.bool_)
+        self.runs: list[tuple[Indices, Indices, U8, Indices, Indices, Indices]] = []
+        bounds = chunk_bounds(doc_byte)
+        for first, last in pairwise(bounds):
+            self._add(first, last)
 
+    def _add(self, first: int, last: int) -> None:
+        """Segments the documents [first, last)."""
+        byte, cp = int(self.doc_byte[first]), int(self.doc_cp[first])
+        utf8 = self.utf8[byte : self.doc_byte[last]]
+        if not len(utf8):
+            return
+        bounds = self.doc_cp[first : last + 1] - cp
+        filled = np.flatnonzero(bounds[1:] > bounds[:-1])
+        chunk: Chunk = segment_chunk(utf8, decode_utf8(utf8, offset=byte), bounds[filled])
+        self.codepoints[cp : cp + len(chunk.codepoints)] = chunk.codepoints
+        self.breaks[cp : cp + len(chunk.breaks)] = chunk.breaks
+        doc = filled[np.searchsorted(bounds[filled], chunk.run_start, "right") - 1] + first
+        bytes_ = (chunk.run_byte + byte, chunk.strong_start + byte, chunk.strong_end + byte)
+        self.runs.append((doc, chunk.run_start + cp, chunk.run_script, *bytes_))
 
-def _segment(utf8: U8, doc_byte: Indices, codepoints: U32, doc_cp: Indices) -> Segmentation:
-    words = tables.property_words(codepoints)
-    rare = np.flatnonzero(words & tables.RARE)
-    kinds = words[rare]
-    filled = np.flatnonzero(doc_cp[1:] > doc_cp[:-1])
-    docs = doc_cp[filled]
-    breaks = breaks_from_words(codepoints, words, rare[kinds & tables.SPECIAL != 0], docs)
-    emoji = emoji_clusters(codepoints, rare[kinds & tables.EMOJI_TRIGGER != 0], breaks)
-    strong = np.flatnonzero(words & tables.STRONG)
-    runs = Runs(docs, np.zeros(0, np.uint8))
-    if docs.size:
-        text = Text(codepoints, words, breaks, docs, strong, rare[kinds & tables.EXPLICIT_SCX != 0])
-        runs = resolve_scripts(text, emoji)
-    run_doc = filled[np.searchsorted(docs, runs.start, "right") - 1]
-    return Segmentation(
-        utf8=utf8,
-        doc_byte=doc_byte,
-        codepoints=codepoints,
-        doc_cp=doc_cp,
-        run_doc=run_doc.astype(np.int32),
-        run_start=runs.start,
-        run_script=runs.script,
-        run_report=report_scripts(runs.script, run_doc),
-        _breaks=breaks,
-        _strong=strong,
-    )
+    def joined(self) -> Segmentation:
+        """The whole batch."""
+        none = np.zeros(0, np.int64)
+        runs = self.runs or [(none, none, none.astype(np.uint8), none, none, none)]
+        doc, start, script, byte, strong_start, strong_end = (
+            np.concatenate(column) for column in zip(*runs, strict=True)
+        )
+        return Segmentation(
+            utf8=self.utf8,
+            doc_byte=self.doc_byte,
+            codepoints=self.codepoints,
+            doc_cp=self.doc_cp,
+            run_doc=doc.astype(np.int32),
+            run_start=start,
+            run_script=script,
+            run_report=report_scripts(script, doc),
+            run_byte=np.append(byte, len(self.utf8)),
+            run_strong_start=strong_start,
+            run_strong_end=strong_end,
+            cluster_breaks=self.breaks,
+        )

@@ -33,7 +33,8 @@ IS_PRESENTATION: Final = 1 << data.EMOJI_PROPERTIES.index("Emoji_Presentation")
 IS_MODIFIER: Final = 1 << data.EMOJI_PROPERTIES.index("Emoji_Modifier")
 IS_MODIFIER_BASE: Final = 1 << data.EMOJI_PROPERTIES.index("Emoji_Modifier_Base")
 
-# A property word (uint16): script id in the low byte, and what a pass over text has to look at.
+# A property word (uint16): class in the low byte (script id + 1; 0 for Common and Inherited), and above it
+# what a pass over text has to look at.
 STRONG: Final = 0x0100
 """Script is neither Common nor Inherited (Unknown is a value like any other)."""
 EXTENDS: Final = 0x0200
@@ -113,7 +114,7 @@ def property_table() -> U16:
     special = ("CR", "LF", "Control", "Prepend", "L", "V", "T", "Regional_Indicator", "ZWJ")
     trigger = (emoji_table() & IS_PRESENTATION) != 0
     trigger[[ZWJ, KEYCAP, EMOJI_SELECTOR, CANCEL_TAG]] = True
-    table = script.astype(np.uint16)
+    table = np.where(strong, script + 1, 0).astype(np.uint16)
     table |= np.where(strong, STRONG, 0).astype(np.uint16)
     table |= np.where(np.isin(gcb, [GCB["Extend"], GCB["ZWJ"], GCB["SpacingMark"]]), EXTENDS, 0).astype(np.uint16)
     joins = np.isin(gcb, [GCB[name] for name in special]) | (incb == INCB["Linker"])
