@@ -12,17 +12,18 @@ from byteroute_ops.export.base import Create, ExportSettings, OnePartFiles, Part
 
 
 def human_count(n: int) -> str:
-    """Returns a token count as datatrove's metadata writes it.
+    """Returns a token count as datatrove's metadata writes it: three digits and an SI prefix.
 
-    >>> human_count(999), human_count(12_300_000_000)
-    ('999 T', '12.3 GT')
+    >>> human_count(999), human_count(9_999), human_count(12_300_000_000)
+    ('999 T', '10.0 kT', '12.3 GT')
     """
     value = float(n)
-    for unit in ("", "K", "M", "G", "T"):
-        if value < 1000 or unit == "T":
+    for prefix in ("", "k", "M", "G", "T"):
+        if round(value) < 1000 or prefix == "T":
             break
         value /= 1000
-    return f"{n} T" if unit == "" else f"{value:.3g} {unit}T"
+    decimals = 2 if round(value, 2) < 10 else 1 if round(value, 1) < 100 else 0
+    return f"{value:.{decimals}f} {prefix}T"
 
 
 class _Writer:

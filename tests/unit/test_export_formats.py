@@ -99,11 +99,11 @@ def test_datatrove_layout(dtype: str, size: int) -> None:
     assert set(folder) == {name, f"{name}.index", f"{name}.metadata"}
     assert np.frombuffer(folder[name], dtype).tolist() == FLAT
     assert np.frombuffer(folder[f"{name}.index"], "<u8").tolist() == [3, 5, 10]
-    assert folder[f"{name}.metadata"].decode().split("\n") == [f"toy|{size}", "10", "10 T"]
+    assert folder[f"{name}.metadata"].decode().split("\n") == [f"toy|{size}", "10", "10.0 T"]
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(0, "0 T"), (1500, "1.5 KT"), (2_000_000, "2 MT"), (7 * 10**15, "7e+03 TT")]
+    ("count", "text"), [(0, "0.00 T"), (1500, "1.50 kT"), (999_500, "1.00 MT"), (99_960, "100 kT"), (7 * 10**15, "7000 TT")]
 )
 def test_human_counts(count: int, text: str) -> None:
     """Counts get the unit under which they stay below a thousand."""
