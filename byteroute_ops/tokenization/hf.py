@@ -42,8 +42,6 @@ class ReferenceEngine:
                 f"tokenizer {source.name!r:.80}: the `tokenizers` library refuses the file ({error!s:.200}); "
                 "save it again with the version it was made with, or upgrade `tokenizers`"
             ) from None
-        self.library.no_truncation()
-        self.library.no_padding()
         self._parallel = parallel
 
     @property

@@ -30,8 +30,6 @@ _LLAMA_NORMALIZERS = (
     [{"type": "Prepend", "prepend": _META}, {"type": "Replace", "pattern": {"String": " "}, "content": _META}],
     [{"type": "Replace", "pattern": {"String": " "}, "content": _META}],
 )
-_NEVER = 1 << 30
-"""Length of an id whose presence makes lengths unusable: no sum with it is a document's."""
 _KEEPS_ALL = ("Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 """Behaviours of a splitting pre-tokenizer that drop nothing; `Removed` does."""
 
@@ -43,6 +41,8 @@ class Traits:
     Attributes:
         kind: of the model.
         byte_lengths: int32[n_ids]: bytes that each id stands for; None: the vocabulary does not tell.
+        suspect: int32[k]; ids in whose texts lengths are not believed: added tokens that strip or look at neighbours,
+            whose contents NFC changes, or before which the normalizer puts its `lead` again.
         exact: lengths tell spans: every byte of a text becomes part of exactly one token, as the model is a BPE without
             affixes and nothing between text and model drops or adds bytes but what `nfc` and `lead` say. They
             hold for a document whose length is their sum (`lead` included).
@@ -59,6 +59,7 @@ class Traits:
 
     kind: Kind
     byte_lengths: Int32 | None
+    suspect: Int32
     exact: bool
     lead: int
     nfc: bool
@@ -148,16 +149,18 @@ def _traits(config: dict[str, Any], name: str) -> Traits:
     lead = int(normalizers == _LLAMA_NORMALIZERS[0])
     steady = not any(token.get(flag) for token in added for flag in ("lstrip", "rstrip", "single_word"))
     vocab, routed_reason = model["vocab"], _routed_reason(kind, model)
-    lengths, exact = None, all(map(_keeps_bytes, steps))
+    lengths, trusted, exact = None, True, all(map(_keeps_bytes, steps))
     if kind == "byte-level BPE" and routed_reason is None:
         plain = all(unicodedata.is_normalized("NFC", token["content"]) for token in added)
-        lengths = _byte_lengths(vocab, added, len, trust_added=steady and (plain or not nfc))
-        exact = exact and (nfc or not normalizers)
+        lengths = _byte_lengths(vocab, added, len)
+        exact, trusted = exact and (nfc or not normalizers), steady and (plain or not nfc)
     elif kind == "byte-fallback BPE" and normalizers in _LLAMA_NORMALIZERS and _has_fallback_bytes(vocab):
-        lengths = _byte_lengths(vocab, added, _fallback_length, trust_added=steady and not lead)
+        lengths = _byte_lengths(vocab, added, _fallback_length)
+        trusted = steady and not lead
     return Traits(
         kind=kind,
         byte_lengths=lengths,
+        suspect=np.array([] if trusted else [token["id"] for token in added], np.int32),
         exact=exact and lengths is not None,
         lead=lead,
         nfc=nfc,
@@ -213,15 +216,13 @@ GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s
 """What ByteLevel with `use_regex` splits by."""
 
 
-def _byte_lengths(
-    vocab: dict[str, int], added: list[dict[str, Any]], length: Callable[[str], int], *, trust_added: bool
-) -> Int32:
+def _byte_lengths(vocab: dict[str, int], added: list[dict[str, Any]], length: Callable[[str], int]) -> Int32:
     ids = [*vocab.values(), *(token["id"] for token in added)]
     lengths = np.zeros(max(ids, default=-1) + 1, np.int32)
     for token, index in vocab.items():
         lengths[index] = length(token)
     for one in added:
-        lengths[one["id"]] = len(one["content"].encode()) if trust_added else _NEVER
+        lengths[one["id"]] = len(one["content"].encode())
     return lengths
 
 

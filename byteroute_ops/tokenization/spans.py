@@ -50,11 +50,15 @@ class SpanFinder:
         if self.traits.lead:
             edge = np.repeat(starts, counts)
             first, last = np.maximum(first, edge), np.maximum(last, edge)
-        doubtful = ~adds_up if self.traits.exact else ~adds_up | is_text
+        doubtful = np.full(counts.size, not self.traits.exact) | ~adds_up
+        if self.traits.suspect.size:
+            hits = np.concatenate([[0], np.cumsum(np.isin(encoded.ids, self.traits.suspect))])
+            adds_up &= np.diff(hits[bounds]) == 0
+            doubtful |= ~adds_up
         if self.traits.nfc:
             # NFC leaves ASCII alone (UAX #15, section 5); about the rest the library's own normalizer is asked.
-            doubtful |= is_text & _has_non_ascii(data, starts, ends)
-        doubtful &= counts > 0
+            doubtful |= _has_non_ascii(data, starts, ends)
+        doubtful &= is_text & (counts > 0)
         place = np.flatnonzero(doubtful)
         for index, utf8 in zip(place.tolist(), stretches(data, starts[place], ends[place]), strict=True):
             if self.traits.exact and adds_up[index] and self.reference.is_normal(utf8.decode()):
