@@ -16,8 +16,9 @@ from byteroute_ops.unicode_tables import EXT_PICT, GCB, GCB_MASK, INCB, INCB_SHI
 
 Indices = npt.NDArray[np.int64]
 
-# Steps done for all walkers at once before the few that remain are followed one by one.
-_COMMON_STEPS = 8
+# Steps done for all walkers at once, at least and at most, before those that remain are followed one by one,
+# and how many must remain for the steps after the least to be worth it.
+_LEAST_STEPS, _MOST_STEPS, _MANY = 8, 64, 16
 
 
 def grapheme_breaks(codepoints: U32, doc_starts: Indices) -> Bools:
@@ -167,7 +168,9 @@ def walk(positions: Indices, step: int, n: int, holds: Callable[[Indices], Bools
     """
     out = positions.astype(np.int64)
     moving = np.arange(len(out))
-    for _ in range(_COMMON_STEPS):
+    for step_number in range(_MOST_STEPS):
+        if step_number >= _LEAST_STEPS and moving.size < _MANY:
+            break
         at = out[moving]
         moving = moving[(at >= 0) & (at < n)]
         moving = moving[holds(out[moving])]
@@ -180,7 +183,7 @@ def walk(positions: Indices, step: int, n: int, holds: Callable[[Indices], Bools
 
 
 def _follow(position: int, step: int, n: int, holds: Callable[[Indices], Bools]) -> int:
-    window = 2 * _COMMON_STEPS
+    window = 2 * _LEAST_STEPS
     while 0 <= position < n:
         end = min(position + window, n) if step > 0 else max(position - window, -1)
         at = np.arange(position, end, step)

@@ -152,10 +152,12 @@ class _Parts:
             return
         bounds = self.doc_cp[first : last + 1] - cp
         filled = np.flatnonzero(bounds[1:] > bounds[:-1])
-        chunk: Chunk = segment_chunk(utf8, decode_utf8(utf8, offset=byte), bounds[filled])
+        docs = bounds[filled]
+        chunk: Chunk = segment_chunk(utf8, decode_utf8(utf8, offset=byte), docs)
         self.codepoints[cp : cp + len(chunk.codepoints)] = chunk.codepoints
         self.breaks[cp : cp + len(chunk.breaks)] = chunk.breaks
-        doc = filled[np.searchsorted(bounds[filled], chunk.run_start, "right") - 1] + first
+        n_runs = np.diff(np.append(np.searchsorted(chunk.run_start, docs), len(chunk.run_start)))
+        doc = np.repeat(filled + first, n_runs)
         bytes_ = (chunk.run_byte + byte, chunk.strong_start + byte, chunk.strong_end + byte)
         self.runs.append((doc, chunk.run_start + cp, chunk.run_script, *bytes_))
 

@@ -76,8 +76,10 @@ def resolve_scripts(text: Text) -> Runs:
     """Runs of one encoding class; every text starts a run, every boundary is a cluster boundary."""
     changes = _settle(text)
     stretches = _stretches(text, changes)
-    start, script = _split_emoji(*_strong_runs(text, stretches), text)
-    low = np.searchsorted(stretches.start, start)
+    base, script, low = _strong_runs(text, stretches)
+    start, script = _split_emoji(base, script, text)
+    if text.emoji[0].size:
+        low = np.searchsorted(stretches.start, start)
     high = np.append(low, len(stretches.start))[1:]
     some = np.flatnonzero(high > low)
     first, last = start.copy(), start.copy()
@@ -149,7 +151,9 @@ def _stretches(text: Text, changes: Bools) -> _Stretches:
     """
     classes, docs = text.classes, text.docs
     n, n_docs = len(classes), np.diff(np.append(docs, len(classes)))
-    first = np.where(classes[docs] != 0, docs, walk(docs + 1, 1, n, lambda i: ~changes[i]))
+    first = docs.copy()
+    neutral = np.flatnonzero(classes[docs] == 0)
+    first[neutral] = walk(docs[neutral] + 1, 1, n, lambda i: ~changes[i])
     strong = first < docs + n_docs
     main = np.where(strong, classes[np.minimum(first, n - 1)], 0).astype(np.uint8)
     other = (classes != np.repeat(main, n_docs)) & (classes != 0)
@@ -165,21 +169,18 @@ def _stretches(text: Text, changes: Bools) -> _Stretches:
     return _Stretches(start[keep], np.append(start, n)[1:][keep], cls[keep])
 
 
-def _strong_runs(text: Text, stretches: _Stretches) -> tuple[Indices, U8]:
-    """Run starts and scripts as if emoji clusters were neutral."""
+def _strong_runs(text: Text, stretches: _Stretches) -> tuple[Indices, U8, Indices]:
+    """Run starts, scripts and first stretch of every run, as if emoji clusters were neutral."""
     first_of_doc = np.searchsorted(stretches.start, text.docs)
     empty = first_of_doc == np.append(first_of_doc, len(stretches.start))[1:]
     if empty.all():
-        return text.docs, np.full(len(text.docs), data.ZYYY, np.uint8)
-    first_of_doc = first_of_doc[~empty]
+        return text.docs, np.full(len(text.docs), data.ZYYY, np.uint8), first_of_doc
     change = np.ones(len(stretches.cls), np.bool_)
-    change[1:] = stretches.cls[1:] != stretches.cls[:-1]
-    change[first_of_doc] = True
-    heads = np.flatnonzero(change)
-    cls, starts = stretches.cls[heads], stretches.start[heads]
+    np.not_equal(stretches.cls[1:], stretches.cls[:-1], out=change[1:])
     is_first = np.zeros(len(change), np.bool_)
-    is_first[first_of_doc] = True
-    is_first = is_first[heads]
+    is_first[first_of_doc[~empty]] = True
+    heads = np.flatnonzero(change | is_first)
+    cls, starts, is_first = stretches.cls[heads], stretches.start[heads], is_first[heads]
     inner = np.flatnonzero(~is_first)
     if inner.size and text.scx.size:
         before = stretches.end[heads[inner] - 1] - 1
@@ -187,11 +188,12 @@ def _strong_runs(text: Text, stretches: _Stretches) -> tuple[Indices, U8]:
     starts[is_first] = text.docs[~empty]
     scripts = cls - 1
     if not empty.any():
-        return starts, scripts
+        return starts, scripts, heads
     starts = np.concatenate([starts, text.docs[empty]])
     scripts = np.concatenate([scripts, np.full(int(empty.sum()), data.ZYYY, np.uint8)])
+    heads = np.concatenate([heads, first_of_doc[empty]])
     order = np.argsort(starts)
-    return starts[order], scripts[order]
+    return starts[order], scripts[order], heads[order]
 
 
 def _move_by_extensions(starts: Indices, before: Indices, pair: tuple[U8, U8], text: Text) -> Indices:
@@ -203,11 +205,11 @@ def _move_by_extensions(starts: Indices, before: Indices, pair: tuple[U8, U8], t
         pair: scripts before and after.
         text: the texts.
     """
-    low, high = np.searchsorted(text.scx, before), np.searchsorted(text.scx, starts)
-    which = np.repeat(np.arange(len(starts)), np.maximum(high - low, 0))
-    if not which.size:
+    which = np.searchsorted(starts, text.scx, "right")  # the run that comes next
+    between = np.flatnonzero(text.scx > np.append(before, len(text.classes))[which])
+    if not between.size:
         return starts
-    at = text.scx[ranges(low, high)]
+    at, which = text.scx[between], which[between]
     cluster = cluster_starts(text.breaks, at)
     # In the cluster of the strong character before, of an emoji, or behind other extensions of its cluster: no say.
     says = cluster > before[which]
