@@ -97,13 +97,13 @@ def _n_body_bytes(head: dict[str, str]) -> int | None:
 
 
 def _is_boundary(feed: ByteFeed) -> bool:
-    """Returns whether line ends and then a record or the end of the file follow. Takes nothing."""
+    """Returns whether a record ends here: an empty line follows, or the next record, or nothing. Takes nothing."""
     taken = b""
-    while (byte := feed.read(1)) in (b"\r", b"\n"):
+    while len(taken) < 4 and (byte := feed.read(1)) in (b"\r", b"\n"):
         taken += byte
-    following = byte + feed.read(len(_VERSION) - 1)
+    following = b"" if len(taken) == 4 else byte + feed.read(len(_VERSION) - 1)
     feed.unread(taken + following)
-    return not following or (bool(taken) and following == _VERSION)
+    return taken.startswith((b"\r\n\r\n", b"\n\n")) or not following or (taken != b"" and following == _VERSION)
 
 
 def _resync(feed: ByteFeed) -> bool:
