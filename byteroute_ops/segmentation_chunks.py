@@ -87,8 +87,9 @@ def segment_chunk(utf8: U8, text: str, docs: Indices) -> Chunk:
     runs = resolve_scripts(Text(codepoints, words.astype(np.uint8), breaks, docs, emoji, scx))
     first, last = _trim(runs, len(words), lambda at: words[at] & tables.STRONG == 0)
     # As int8 the bytes that continue a character, 80..BF, are those below -64.
-    cp_byte = np.append(np.flatnonzero(utf8.view(np.int8) >= -64), len(utf8))
-    return Chunk(codepoints, breaks, runs.start, runs.script, cp_byte[runs.start], cp_byte[first], cp_byte[last])
+    cp_byte = np.flatnonzero(utf8.view(np.int8) >= -64)
+    strong_end = np.where(last < len(codepoints), cp_byte.take(last, mode="clip"), len(utf8))
+    return Chunk(codepoints, breaks, runs.start, runs.script, cp_byte[runs.start], cp_byte[first], strong_end)
 
 
 def _ascii_chunk(utf8: U8, docs: Indices) -> Chunk:

@@ -156,8 +156,12 @@ def _stretches(text: Text, changes: Bools) -> _Stretches:
     first[neutral] = walk(docs[neutral] + 1, 1, n, lambda i: ~changes[i])
     strong = first < docs + n_docs
     main = np.where(strong, classes[np.minimum(first, n - 1)], 0).astype(np.uint8)
-    other = (classes != np.repeat(main, n_docs)) & (classes != 0)
-    mixed = np.logical_or.reduceat(other, docs)
+    other = np.flatnonzero((classes != np.repeat(main, n_docs)) & (classes != 0))
+    mixed = np.zeros(len(docs), np.bool_)
+    if other.size > n // 16:  # then nearly every document is, and looking each up costs more than it saves
+        mixed[:] = True
+    else:
+        mixed[np.searchsorted(docs, other, "right") - 1] = True
     if text.emoji[0].size:
         mixed[np.searchsorted(docs, text.emoji[0], "right") - 1] = True
     changes &= np.repeat(mixed, n_docs)
