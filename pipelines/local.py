@@ -61,12 +61,13 @@ def run_local(job: Job, ranges: Sequence[Range], *, workers: int, progress: Watc
             active = [one for one in team if not one.finished]
             ready = wait([*(one.channel for one in active), *(one.process.sentinel for one in active)])
             for one in active:
-                if one.channel in ready:
-                    _drain(one, pending, progress)
-                elif one.process.sentinel in ready:
-                    _bury(one, pending, attempts)
-                    if pending:
-                        team.append(_start(job))
+                if one.channel in ready or one.process.sentinel in ready:
+                    alive = _drain(one, pending, progress)
+                    # A channel that has ended stays ready for ever: its worker is dead or dying.
+                    if not one.finished and not alive:
+                        _bury(one, pending, attempts)
+                        if pending:
+                            team.append(_start(job))
     finally:
         for one in team:
             if one.finished:
@@ -87,8 +88,8 @@ def _start(job: Job) -> _Worker:
     return _Worker(process=process, channel=ours)
 
 
-def _drain(worker: _Worker, pending: deque[Range], progress: Watcher) -> None:
-    """Answers all that a worker has said so far."""
+def _drain(worker: _Worker, pending: deque[Range], progress: Watcher) -> bool:
+    """Answers all that a worker has said so far; returns whether it may say more."""
     try:
         while worker.channel.poll():
             kind, *values = worker.channel.recv()
@@ -103,7 +104,8 @@ def _drain(worker: _Worker, pending: deque[Range], progress: Watcher) -> None:
             elif kind == "failed":
                 raise RunFailedError(values[0])
     except (EOFError, ConnectionResetError, BrokenPipeError):
-        return  # it died; its sentinel says so next
+        return False
+    return worker.process.exitcode is None
 
 
 def _bury(worker: _Worker, pending: deque[Range], attempts: dict[int, int]) -> None:

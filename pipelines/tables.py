@@ -12,7 +12,7 @@ from byteroute_ops.records import ADDED
 
 _COLUMNS = ("docs", "chars", "UTF-8 B", "routed B", "change", "tokens", "tok/char", "routed tok", "change")
 
-MIN_WIDTH = 108
+MIN_WIDTH = 118
 """Columns of text that the table needs; files and pipes get them whatever COLUMNS says."""
 
 

@@ -1,0 +1,126 @@
+"""Worker processes: the same bytes whatever their number, and an end to every failure."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from byteroute.pipelines.local import RunFailedError, run_local
+from byteroute.pipelines.preprocess import files_for, make_plan, prepare_output, run_plan
+from byteroute.pipelines.verify import verify_output
+from integration_support import digests
+
+from byteroute_ops.settings import load_settings
+
+SETTINGS = {"range_bytes": 4096}
+
+
+class Watcher:
+    """Hears what a progress line would."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.done: list[int] = []
+        self.on_done: Any = None
+
+    def read(self, range_index: int, source_bytes: int, documents: int) -> None:
+        """Adds up."""
+        self.documents += documents
+
+    def range_done(self, range_index: int) -> None:
+        """Notes the range."""
+        self.done.append(range_index)
+        if self.on_done is not None:
+            self.on_done()
+
+
+def run_workers(corpus: Path, output: Path, *, workers: int, watcher: Watcher | None = None) -> dict[str, Any]:
+    """Runs the job with worker processes and returns its manifest."""
+    plan = make_plan(load_settings(SETTINGS), [str(corpus)], str(output))
+    todo = prepare_output(plan, resume=True, overwrite=False)
+    assert todo is not None
+    seen = watcher or Watcher()
+    return run_plan(plan, todo, lambda job, ranges: run_local(job, ranges, workers=workers, progress=seen), facts={})
+
+
+def test_one_and_two_workers_write_the_same_bytes(run_inline: Any, corpus: Path, tmp_path: Path) -> None:
+    """Every file but run.json is identical to what one process writes."""
+    run_inline([corpus], tmp_path / "inline", **SETTINGS)
+    for workers in (1, 2):
+        watcher = Watcher()
+        manifest = run_workers(corpus, tmp_path / str(workers), workers=workers, watcher=watcher)
+        assert digests(tmp_path / str(workers)) == digests(tmp_path / "inline")
+        assert watcher.documents == manifest["totals"]["records"]
+        assert sorted(watcher.done) == list(range(len(watcher.done)))
+
+
+def test_a_killed_worker_is_replaced_and_nothing_is_lost(run_inline: Any, corpus: Path, tmp_path: Path) -> None:
+    """Kill -9 of a worker in the middle: its range is done by another one, the bytes are the same."""
+    run_inline([corpus], tmp_path / "inline", **SETTINGS)
+    killed: list[int] = []
+    watcher = Watcher()
+
+    def kill_one() -> None:
+        if not killed:
+            victim = next(
+                child
+                for child in psutil.Process().children(recursive=True)
+                if "spawn_main" in " ".join(child.cmdline())
+            )
+            victim.kill()
+            killed.append(victim.pid)
+
+    watcher.on_done = kill_one
+    run_workers(corpus, tmp_path / "out", workers=2, watcher=watcher)
+    assert killed
+    assert digests(tmp_path / "out") == digests(tmp_path / "inline")
+
+
+def test_an_unwritable_output_ends_the_run_and_can_be_resumed(run_inline: Any, corpus: Path, tmp_path: Path) -> None:
+    """An output that cannot be written is one clear error; once mended the run goes on to the same bytes."""
+    run_inline([corpus], tmp_path / "inline", **SETTINGS)
+    output = tmp_path / "out"
+    plan = make_plan(load_settings(SETTINGS), [str(corpus)], str(output))
+    assert prepare_output(plan, resume=False, overwrite=False)
+    # A file where a folder must be made: also what root cannot write.
+    (output / "_temporary").write_bytes(b"")
+    with pytest.raises(RunFailedError, match="_temporary"):
+        run_local(plan.job, plan.ranges, workers=1, progress=Watcher())
+    run_workers(corpus, output, workers=1)
+    assert digests(output) == digests(tmp_path / "inline")
+
+
+def test_ctrl_c_ends_with_a_message_and_the_run_can_be_resumed(run_inline: Any, corpus: Path, tmp_path: Path) -> None:
+    """SIGINT to the whole group: exit 130, one line, no worker left behind; --resume finishes."""
+    run_inline([corpus], tmp_path / "inline", **SETTINGS)
+    output = tmp_path / "out"
+    command = [
+        sys.executable,
+        "-m",
+        "byteroute.pipelines",
+        "run",
+        str(corpus),
+        "-o",
+        str(output),
+        "--range-bytes",
+        "4096",
+    ]
+    process = subprocess.Popen(
+        [*command, "--workers", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    while not list(output.glob("_ranges/*.json")) and process.poll() is None:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.decode().strip() == "byteroute: interrupted; what is done stays done, and --resume goes on"
+    assert not [p for p in psutil.process_iter(["cmdline"]) if str(output) in " ".join(p.info["cmdline"] or [])]
+    finished = subprocess.run([*command, "--resume", "--quiet", "--max-rejected", "5%"], capture_output=True, check=False)
+    assert (finished.returncode, finished.stderr.decode()) == (0, "")
+    assert digests(output) == digests(tmp_path / "inline")
+    assert verify_output(files_for(str(output)), str(output)).problems == []

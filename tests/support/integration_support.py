@@ -1,0 +1,27 @@
+"""What integration tests share."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from byteroute_ops.files import LocalFiles
+from byteroute_ops.formats import Range
+from byteroute_ops.jobs import Job
+from byteroute_ops.processing import Processor
+from byteroute_ops.range_worker import process_range
+
+
+def do_ranges(job: Job, ranges: Sequence[Range]) -> None:
+    """Does ranges one after the other, as a worker would."""
+    processor = Processor(job.settings)
+    for one in ranges:
+        process_range(one, job, processor, inputs=LocalFiles(), outputs=LocalFiles(), on_progress=lambda *_: None)
+
+
+def digests(output: Path, *, but: tuple[str, ...] = ("run.json",)) -> dict[str, str]:
+    """Returns the SHA-256 of every file of an output."""
+    return {
+        str(path.relative_to(output)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(output.rglob("*"))
+        if path.is_file() and path.name not in but
+    }
