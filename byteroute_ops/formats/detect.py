@@ -34,7 +34,8 @@ _FORMAT_SUFFIXES: Final = {
     ".wet": "wet",
     ".warc": "wet",
 }
-_FORMAT_MAGIC: Final = {b"PAR1": "parquet", b"Obj\x01": "avro", b"WARC/": "wet"}
+_FORMAT_MAGIC: Final = {b"PAR1": "parquet", b"Obj\x01": "avro", b"WARC/0.": "wet", b"WARC/1.": "wet"}
+_WARC_LINE: Final = b"\nWARC/1."
 
 # The Unicode Standard, section 23.8. UTF-32 LE first: its mark begins with that of UTF-16 LE.
 _MARKS: Final = (
@@ -141,20 +142,28 @@ def file_format(uri: str, head: bytes, wanted: str, warnings: list[str]) -> str:
     Raises:
         InputError: the content is not what name or setting promise, and no other reader fits.
     """
+    if wanted.startswith("text"):
+        return wanted
     found = format_of_head(head)
     promised = format_of_name(uri) if wanted == "auto" else wanted
-    if promised is None and not head:
-        return "jsonl"
-    if promised == found or not head or (promised or "").startswith("text"):
+    if not head:
         return promised or "jsonl"
-    if found is not None:
-        warnings.append(f"{promised or 'text'} was expected, the content is {found}; read as {found}")
-        return found
-    if promised == "jsonl":
-        return promised
+    if found is None and promised not in ("jsonl", "text"):
+        found = _guess(head, promised)
+    if found is None or found == promised:
+        return promised or "jsonl"
+    if promised is not None:
+        warnings.append(f"{promised} was expected, the content is {found}; read as {found}")
+    return found
+
+
+def _guess(head: bytes, promised: str | None) -> str:
+    """Returns the format of content without magic bytes under a name that promises some, or nothing."""
     if _looks_like_json(head):
-        warnings.append(f"{promised or 'nothing'} was expected, the content looks like JSON lines; read as such")
         return "jsonl"
+    # A damaged start need not cost the file: WET is read from the next record on, Parquet is found from its end.
+    if (promised == "wet" and _WARC_LINE in head) or (promised == "parquet" and not _looks_like_text(head)):
+        return promised
     detail = f"the content is not {promised}" if promised else "neither name nor content tell the format; set it"
     raise InputError(RejectReason.UNREADABLE_FILE, detail, offset=0)
 

@@ -63,7 +63,8 @@ def line_splitter(source: Source, collector: Collector, separator: str = "\n") -
         limit=collector.options.max_record_bytes,
         on_long=lambda offset, n: collector.reject_long(offset, n, what="the record"),
         # The size in the listing may be that of another representation; the last slice reads to the end.
-        stop=None if part.end >= part.size else part.end,
+        # A cut inside of the byte order mark leaves the first line with the first slice.
+        stop=None if part.end >= part.size else max(part.end, encoding.n_mark + 1),
         skip_first=is_later,
     )
 

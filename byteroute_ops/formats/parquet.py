@@ -4,6 +4,7 @@ A damaged row group costs its own rows from the damage on; the others are read. 
 writer put them. Positions are row numbers in the file.
 """
 
+import io
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ from byteroute_ops.records import MAX_BATCH_BYTES, MAX_BATCH_ROWS, UND
 
 _ERRORS: Final = (pa.ArrowException, OSError, ValueError)
 """What pyarrow raises on damaged files; its I/O error is Python's OSError."""
+
+_MAGIC: Final = b"PAR1"
 
 _FEW_ROWS: Final = 256
 """Batches of fewer rows go through the collector row by row, so that small files and row groups share batches."""
@@ -66,12 +69,20 @@ def _open(source: Source) -> pq.ParquetFile:
         return pq.ParquetFile(source.stream, buffer_size=1 << 20, page_checksum_verification=True)
     except _ERRORS as error:
         source.stream.reraise_failure()
-        size = source.stream.seek(0, 2)
-        source.stream.seek(max(0, size - 4))
-        if source.stream.read(4) == b"PAR1":
-            raise InputError(RejectReason.CORRUPT, "the Parquet footer is damaged", offset=size) from error
+        raise _unusable(source) from error
+
+
+def _unusable(source: Source) -> InputError:
+    """Returns the fault of a file that pyarrow cannot open."""
+    size = source.stream.seek(0, io.SEEK_END)
+    source.stream.seek(max(0, size - len(_MAGIC)))
+    if source.stream.read(len(_MAGIC)) == _MAGIC:
+        return InputError(RejectReason.CORRUPT, "the Parquet footer is damaged", offset=size)
+    source.stream.seek(0)
+    if source.stream.read(len(_MAGIC)) == _MAGIC:
         detail = f"the file ends after {size} bytes without a Parquet footer, so no row can be found"
-        raise InputError(RejectReason.TRUNCATED, detail, offset=size) from error
+        return InputError(RejectReason.TRUNCATED, detail, offset=size)
+    return InputError(RejectReason.UNREADABLE_FILE, "the content is not Parquet", offset=0)
 
 
 def _group_offset(group: Any) -> int:

@@ -111,9 +111,9 @@ def test_slices_own_every_row_group_once(range_bytes: int) -> None:
 def test_batches_are_cut_by_bytes() -> None:
     """A dictionary makes a row group small and its text large: batches stay within the limit."""
     big = "x" * (3 << 20)
-    table = pa.table({"text": [big, big + "y"] * 300})
+    table = pa.table({"text": [big, big + "y"] * 6})
     out = io.BytesIO()
-    pq.write_table(table.slice(0, 12), out)
+    pq.write_table(table, out)
     result = read_files({"a.parquet": out.getvalue()})
     assert [batch.num_rows for batch in result.batches] == [2] * 6
 
