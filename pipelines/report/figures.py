@@ -166,7 +166,7 @@ def _bytes_chart(name: str, title: str, moved: Sequence[Compression], form: str)
         body=body,
         height=height,
         header=["main script", "UTF-8", "routed", "change"],
-        kinds=["text", "integer", "integer", "change"],
+        kinds=["text", "bytes", "bytes", "change"],
         rows=[*rows],
         note="Documents of the sample, by the script of most of their characters.",
     )

@@ -69,7 +69,7 @@ def _did_routing_help(report: Report) -> Answer:
     worse = []
     for one in report.tokenizers:
         if one.total.tokens_change is None:
-            details.append(f"{one.name}: has no ids for routed bytes, so routing cannot change its tokens.")
+            details.append(f"{one.name}: no routed tokens; {one.routed_reason or 'it has no ids for routed bytes'}.")
             continue
         parts.append(f"{one.name} tokens {show(one.total.tokens_change, 'change')}")
         worse.append(one.total.tokens_change)

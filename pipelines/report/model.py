@@ -46,9 +46,11 @@ class TokenizerReport:
         savers: languages by tokens that routing saves, most first.
         losers: languages by tokens that routing adds, most first.
         costs: by the weights, if any.
+        routed_reason: why there are no routed tokens; None where there are.
     """
 
     name: str
+    routed_reason: str | None
     total: Row
     scripts: list[Row]
     languages: list[Row]
@@ -140,8 +142,10 @@ def _tokenizer(run: Run, name: str, main_script: dict[str, str], weights: Sequen
     languages.sort(key=lambda row: (-row.n_text_tokens, row.key))
     moved = [(row, row.n_routed_tokens - row.n_text_tokens) for row in languages if row.n_routed_tokens is not None]
     enough = [row for row in languages if row.n_codepoints >= MIN_CHARACTERS]
+    facts = next(one for one in run.manifest["tokenizers"] if one["name"] == name)
     return TokenizerReport(
         name=name,
+        routed_reason=facts.get("routed_reason"),
         total=make_row(total, "total", **sums),
         scripts=scripts,
         languages=languages,

@@ -158,18 +158,25 @@ def _tokenizers(report: Report, common: dict[str, View]) -> str:
 
 
 def _run(report: Report) -> str:
-    rows = [("inputs", f"{report.n_inputs:,} files, {show(report.n_input_bytes, 'bytes')}")]
-    rows.append(("shards", f"{report.n_shards:,} files, {show(report.n_shard_bytes, 'bytes')}"))
-    for name, value in (*report.identity.items(), *report.settings.items(), *report.facts.items()):
-        shown = value if isinstance(value, str) else orjson.dumps(value).decode()
-        rows.append((name, shown))
-    view = View(
-        "run",
-        "Settings, fingerprints and facts of the run",
-        [Column("what", "what", "text"), Column("value", "value", "text")],
-        rows,
-    )
+    rows = [
+        ("inputs", f"{report.n_inputs:,} (files), {show(report.n_input_bytes, 'bytes')}"),
+        ("shards", f"{report.n_shards:,} (files), {show(report.n_shard_bytes, 'bytes')}"),
+    ]
+    identity = {name: value for name, value in report.identity.items() if name != "tokenizers"}
+    for one in report.identity.get("tokenizers", []):
+        rows.append((f"tokenizer {one['name']}", _plain_value(one)))
+    for name, value in (*identity.items(), *report.settings.items(), *report.facts.items()):
+        rows.append((name, _plain_value(value)))
+    columns = [Column("what", "what", "text"), Column("value", "value", "text")]
+    view = View("run", "Fingerprints, settings and facts of the run", columns, rows)
     return _section("run", "What was run", [table(view)])
+
+
+def _plain_value(value: Any) -> str:
+    """Returns a value of the manifest as a line of text."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_plain_value(one)}" for name, one in value.items())
+    return value if isinstance(value, str) else "–" if value is None else orjson.dumps(value).decode()
 
 
 def _reading() -> str:

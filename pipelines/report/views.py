@@ -52,9 +52,7 @@ def _field(name: str, label: str, kind: Kind, about: str = "", *, extra: bool = 
 def _quantile(name: str) -> tuple[Column, Any]:
     share = {"p50": "half", "max": "all"}.get(name, f"{100 * QUANTILES[name]:.0f} %")
     about = f"tokens per document: {share} of the documents have at most so many"
-    return Column(name, f"{name} tokens/doc", "integer", about, name in ("p10", "p99")), lambda row: row.quantiles.get(
-        name
-    )
+    return Column(name, f"{name} / doc", "integer", about, name in ("p10", "p99")), lambda row: row.quantiles.get(name)
 
 
 def _window(window: int) -> tuple[Column, Any]:
@@ -64,15 +62,15 @@ def _window(window: int) -> tuple[Column, Any]:
 
 
 _BUDGET: Final[tuple[tuple[Column, Callable[[Row], Any]], ...]] = (
-    _field("documents", "docs", "integer", "documents"),
-    _field("n_codepoints", "characters", "integer", "Unicode code points of the clean text"),
+    _field("tokens_per_character", "tokens / char", "ratio", "text tokens divided by characters"),
     _field("n_text_tokens", "tokens", "integer", "tokens of the clean text"),
+    _field("tokens_change", "tokens routed", "change", "routed tokens against text tokens; negative saves"),
     _field("token_share", "share of tokens", "share"),
     _field("character_share", "share of chars", "share"),
-    _field("tokens_per_character", "tokens / char", "ratio", "text tokens divided by characters"),
+    _field("n_codepoints", "characters", "integer", "Unicode code points of the clean text"),
+    _field("documents", "docs", "integer", "documents"),
     _field("bytes_per_character", "bytes / char", "ratio", "UTF-8 bytes divided by characters"),
     _field("bytes_change", "bytes routed", "change", "routed bytes against UTF-8 bytes; negative saves"),
-    _field("tokens_change", "tokens routed", "change", "routed tokens against text tokens; negative saves"),
     _field("n_utf8_bytes", "UTF-8 bytes", "integer", extra=True),
     _field("n_routed_bytes", "routed bytes", "integer", "framing included", extra=True),
     _field("n_routed_tokens", "routed tokens", "integer", extra=True),
@@ -199,7 +197,12 @@ def _tokenizers(report: Report) -> View:
             "n_routed_tokens", "routed tokens", "integer", "of the routed streams; none where the model has no byte ids"
         ),
         Column("tokens_change", "change", "change"),
-        Column("n_unknown", "unknown", "integer", "tokens that stand for what the vocabulary lacks"),
+        Column(
+            "n_unknown",
+            "unknown",
+            "integer",
+            "tokens that stand for what the vocabulary lacks; –: it has no such token, or none was counted",
+        ),
         Column("unknown_rate", "unknown rate", "share"),
     ]
     rows = []
@@ -232,7 +235,7 @@ def _compression(report: Report) -> View:
         "compressed_change",
     )
     labels = ("main script", "docs", "UTF-8", "routed", "change", "UTF-8, zstd", "routed, zstd", "change, zstd")
-    kinds: tuple[Kind, ...] = ("text", "integer", "integer", "integer", "change", "integer", "integer", "change")
+    kinds: tuple[Kind, ...] = ("text", "integer", "bytes", "bytes", "change", "bytes", "bytes", "change")
     columns = [Column(*triple) for triple in zip(names, labels, kinds, strict=True)]
     rows = [tuple(getattr(one, name) for name in names) for one in report.sample.compression]
     return View("compression", "Bytes of the sample, raw and compressed", columns, rows)

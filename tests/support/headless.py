@@ -12,6 +12,15 @@ import orjson
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FLAGS = (
+    "--headless=new",
+    "--remote-debugging-pipe",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+)
 
 
 def find_browser() -> str:
@@ -29,8 +38,7 @@ class Browser:
         """Starts the browser with an empty profile."""
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                 "--no-first-run", "--disable-background-networking", f"--user-data-dir={profile}", "about:blank"]  # fmt: skip
+        flags = [*FLAGS, f"--user-data-dir={profile}", "about:blank"]
         path = find_browser()
         log = os.open(profile.parent / "browser.log", os.O_WRONLY | os.O_CREAT)
         # The two ends may have the numbers 3 and 4 themselves, the wrong way round: first out of the way, then there.
