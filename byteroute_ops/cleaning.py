@@ -110,10 +110,9 @@ def clean_batch(
 def _occurrences(utf8: U8, needle: bytes) -> Indices:
     """Byte offsets of a three-byte character: int64, ascending."""
     first, second, third = needle
-    lead = utf8[:-2] == first
-    if not lead.any():
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(lead & (utf8[1:-1] == second) & (utf8[2:] == third))
+    at = np.flatnonzero(utf8[:-2] == first)
+    found: Indices = at[(utf8[at + 1] == second) & (utf8[at + 2] == third)]
+    return found
 
 
 def _is_word_break(utf8: U8, doc_byte: Indices, spaces: Indices) -> Bools:
