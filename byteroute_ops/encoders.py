@@ -119,6 +119,9 @@ _ALPHABET_WIDTH: Final = np.where(_ALPHABET_CODEPOINT < 0x80, 1, 2).astype(np.ui
 _UNIT_WIDTH: Final = (_ALPHABET_WIDTH[:, None] + _ALPHABET_WIDTH[None, :]).ravel()
 _ALPHABET_BYTE: Final = np.full(int(_ALPHABET_CODEPOINT.max()) + 2, -1, np.int16)
 _ALPHABET_BYTE[_ALPHABET_CODEPOINT] = np.arange(256)
+_BYTE_OF: Final = {char: byte for byte, char in enumerate(BYTE_ALPHABET)}
+_FEW_CHARACTERS: Final = 200
+"""Below this a dictionary is faster than arrays."""
 
 
 def encoding_named(name: str) -> Encoding:
@@ -228,9 +231,11 @@ def from_alphabet(text: str) -> tuple[bytes, int]:
     >>> from_alphabet("O`Ċ ")
     (b'O`\n', 3)
     """
+    if len(text) < _FEW_CHARACTERS:
+        few = [_BYTE_OF.get(char, -1) for char in text]
+        n_good = few.index(-1) if -1 in few else len(few)
+        return bytes(few[:n_good]), n_good
     codepoints = np.frombuffer(text.encode("utf-32-le"), np.dtype("<u4"))
     values = _ALPHABET_BYTE[np.minimum(codepoints, _ALPHABET_BYTE.size - 1)]
-    n_good = len(text)
-    if values.size and values.min() < 0:
-        n_good = int(np.argmax(values < 0))
+    n_good = int(np.argmax(values < 0)) if values.min() < 0 else len(text)
     return values[:n_good].astype(np.uint8).tobytes(), n_good

@@ -108,18 +108,21 @@ def test_alphabet_equals_that_of_tokenizers() -> None:
     assert sorted(BYTE_ALPHABET) == sorted(ByteLevel.alphabet())
 
 
-def test_alphabet_there_and_back() -> None:
-    """Every byte survives the alphabet."""
-    payload = bytes(range(256)) * 3
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_alphabet_there_and_back(n: int) -> None:
+    """Every byte survives the alphabet, in short and in long payloads."""
+    payload = bytes(range(256)) * n
     text = to_alphabet(np.frombuffer(payload, np.uint8)).tobytes().decode()
     assert text == "".join(BYTE_ALPHABET[byte] for byte in payload)
     assert from_alphabet(text) == (payload, len(text))
+    assert from_alphabet(text[:150]) == (payload[:150], len(text[:150]))
 
 
+@pytest.mark.parametrize("n_before", [0, 2, 1000], ids=["empty", "few", "many"])
 @pytest.mark.parametrize("stranger", [" ", "\n", "\xad", "\u0144", "\u0145", "漢", "😀", "\U0010ffff"])
-def test_alphabet_stops_at_strangers(stranger: str) -> None:
-    """A character outside the alphabet ends what can be read."""
-    assert from_alphabet("O`" + stranger + "x") == (b"O`", 2)
+def test_alphabet_stops_at_strangers(stranger: str, n_before: int) -> None:
+    """A character outside the alphabet ends what can be read, by the way for few and for many characters."""
+    assert from_alphabet("Ċ" * n_before + stranger + "x" * n_before) == (b"\n" * n_before, n_before)
 
 
 def test_unknown_names_list_the_known() -> None:
