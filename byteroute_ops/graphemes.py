@@ -67,12 +67,33 @@ def breaks_from_words(codepoints: U32, words: U16, special: Indices, doc_starts:
 
 def cluster_starts(breaks: Bools, positions: Indices) -> Indices:
     """First code point of the cluster that each position lies in: int64, same shape."""
-    return walk(positions, -1, len(breaks), lambda at: ~breaks[at])
+    return _nearest_break(breaks, positions, -1)
 
 
 def cluster_ends(breaks: Bools, positions: Indices) -> Indices:
     """First code point after the cluster that each position lies in: int64, same shape."""
-    return walk(positions + 1, 1, len(breaks), lambda at: ~breaks[at])
+    return _nearest_break(breaks, positions + 1, 1)
+
+
+def _nearest_break(breaks: Bools, positions: Indices, step: int) -> Indices:
+    """The first break at or before (`step` -1) or at or after (1) each position; the end of the text is one.
+
+    Clusters are short, so a few steps find nearly all. The rest is looked up and not walked to: many
+    positions can lie in one long cluster.
+    """
+    n = len(breaks)
+    out = positions.astype(np.int64)
+    moving = np.arange(len(out))
+    for _ in range(_LEAST_STEPS):
+        moving = moving[out[moving] < n]
+        moving = moving[~breaks[out[moving]]]
+        if not moving.size:
+            return out
+        out[moving] += step
+    starts = np.append(np.flatnonzero(breaks), n)
+    index = np.searchsorted(starts, out[moving]) if step > 0 else np.searchsorted(starts, out[moving], "right") - 1
+    out[moving] = starts[index]
+    return out
 
 
 def _join_after(positions: Indices, breaks: Bools) -> None:

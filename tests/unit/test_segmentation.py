@@ -179,3 +179,19 @@ def test_lone_surrogate_is_the_datas_fault() -> None:
     with pytest.raises(InputError, match="code point 2") as caught:
         segment_text("ab\ud800")
     assert (caught.value.reason, caught.value.offset) == (RejectReason.LONE_SURROGATE, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        # Every mark has extensions, and all are in one cluster between two scripts.
+        ("a \u25cc" + "\u0301\u200d" * 300_000 + "я", ["Latn", "Cyrl"]),
+        # Every second character of one cluster is strong and of another script than the letter.
+        ("a" + "\u0483\u200d" * 300_000 + "я", ["Latn", "Cyrl"]),
+        ("\u26f9" + "\U000e0061\U000e007f" * 300_000, ["Emoji"]),
+        ("\U0001f525\u0301\u200d" * 200_000, ["Emoji"]),
+    ],
+)
+def test_one_long_cluster(text: str, runs: list[str]) -> None:
+    """Hundreds of thousands of places of interest in one cluster take a second, not hours."""
+    assert [run.encoding_script for run in segment_text(text)] == runs
