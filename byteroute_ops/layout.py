@@ -57,3 +57,36 @@ def temporary(attempt: str, name: str) -> str:
 def join(output: str, name: str) -> str:
     """Returns a name inside an output folder as a path or URI."""
     return posixpath.join(output, name)
+
+
+STREAM = "stream.json"
+PANES = "panes"
+
+
+def pane(window: str, shard_index: int, pane_index: int) -> str:
+    """Returns what the names of one pane of one shard have in common.
+
+    >>> pane("20260101T000000Z-20260101T000100Z", 3, 0)
+    '20260101T000000Z-20260101T000100Z/part-00003-p00000'
+    """
+    return f"{window}/part-{shard_index:05d}-p{pane_index:05d}"
+
+
+def pane_shard(pane_name: str, roll: int, shard_format: str) -> str:
+    """Returns the name of a pane's shard file."""
+    return f"{SHARDS}/{pane_name}-{roll:03d}.{SHARD_SUFFIX[shard_format]}"
+
+
+def pane_rejects(pane_name: str) -> str:
+    """Returns the name of a pane's dead-letter file."""
+    return f"{REJECTS}/{pane_name}.avro"
+
+
+def pane_record(pane_name: str) -> str:
+    """Returns the name of the record that says a pane is committed; it is written last."""
+    return f"{PANES}/{pane_name}.json"
+
+
+def pane_budget(pane_name: str, table: str) -> str:
+    """Returns the name of a pane's part of a budget table."""
+    return f"{PANES}/{pane_name}-{table}.parquet"

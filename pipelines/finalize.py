@@ -38,8 +38,42 @@ def finalize(
         totals = totals.merge(record.totals)
     if not totals.balanced:
         raise ByteRouteError(f"records in and out do not balance: {totals.to_json()}; please report this")
+    manifest = write_results(
+        output, files, budget, totals, [one for record in records for one in record.files],
+        identity=identity,
+        inputs=[{"name": one.uri, "size": one.size} for one in inputs.files],
+        warnings=[warning for record in records for warning in record.warnings],
+    )  # fmt: skip
+    for name in (layout.RANGES, layout.TEMPORARY, layout.PLAN):
+        files.delete(layout.join(output, name))
+    return manifest
+
+
+def write_results(
+    output: str,
+    files: Files,
+    budget: Budget,
+    totals: RunTotals,
+    written: Sequence[dict[str, Any]],
+    *,
+    identity: dict[str, Any],
+    inputs: Sequence[dict[str, Any]],
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    """Writes budgets and summary, the manifest last, and returns it.
+
+    Args:
+        output: the output folder.
+        files: serves it.
+        budget: of the whole run.
+        totals: of the whole run.
+        written: the shards and rejects, as the manifest lists them.
+        identity: what decided the output.
+        inputs: the input files; empty for a stream.
+        warnings: about the input.
+    """
     writer = _Writer(files, output)
-    listed = [one for record in records for one in record.files]
+    listed = [*written]
     for name, table, avro_name in (
         ("scripts", budget.script_table(), "script_budget"),
         ("languages", budget.language_table(), "language_budget"),
@@ -51,14 +85,12 @@ def finalize(
         "format": "byteroute-output",
         "format_version": MANIFEST_VERSION,
         **identity,
-        "inputs": [{"name": one.uri, "size": one.size} for one in inputs.files],
+        "inputs": list(inputs),
         "totals": totals.to_json(),
-        "warnings": [warning for record in records for warning in record.warnings],
+        "warnings": list(warnings),
         "files": sorted(listed, key=lambda one: str(one["path"])),
     }
     writer.json(layout.MANIFEST, manifest, kind="manifest")
-    for name in (layout.RANGES, layout.TEMPORARY, layout.PLAN):
-        files.delete(layout.join(output, name))
     return manifest
 
 

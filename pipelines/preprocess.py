@@ -72,7 +72,7 @@ def make_plan(
     output = output if is_remote(output) else os.path.abspath(output)
     root = inputs.root if is_remote(inputs.root) else os.path.join(os.path.abspath(inputs.root or "."), "")
     return Plan(
-        job=Job(settings=_portable(settings), input_root=root, output=output),
+        job=Job(settings=portable_settings(settings), input_root=root, output=output),
         inputs=inputs,
         ranges=tuple(ranges),
         identity=identify(settings, on_note=on_note),
@@ -201,7 +201,7 @@ def _same_run(plan: Plan, found: dict[str, Any], output: str, what: str) -> None
         )
 
 
-def _portable(settings: Settings) -> Settings:
+def portable_settings(settings: Settings) -> Settings:
     """Returns the settings with paths that hold in any working directory."""
     specs = [os.path.abspath(one) if not is_remote(one) and os.path.exists(one) else one for one in settings.tokenizers]
     return settings.model_copy(update={"tokenizers": tuple(specs)})

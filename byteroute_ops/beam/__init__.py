@@ -1,1 +1,5 @@
-"""Beam at the rim: coders, files and transforms over the kernel. The only folder here that imports Beam."""
+"""Beam at the rim. Importing the package registers the coder of batches."""
+
+from .coders import register
+
+register()
