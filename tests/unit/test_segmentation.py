@@ -1,5 +1,6 @@
 """What the segmentation decides, case by case; its rules over all text are in tests/property."""
 
+import dataclasses
 import gzip
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from byteroute_ops import segmentation_chunks
 from byteroute_ops.errors import InputError, RejectReason
 from byteroute_ops.segmentation import segment_batch, segment_text
 from byteroute_ops.unicode_data import SCRIPTS
@@ -33,6 +35,7 @@ def report(text: str) -> list[str]:
         # U+3001 is not for Latin, but for Han: it goes with what follows.
         ("abc、漢字", [("Latn", "abc"), ("Hani", "、漢字")]),
         ("abc 、 漢字", [("Latn", "abc "), ("Hani", "、 漢字")]),
+        ("abc、。 」漢字", [("Latn", "abc"), ("Hani", "、。 」漢字")]),
         # It stays with what precedes if it is for both.
         ("漢字、ひらがな", [("Hani", "漢字、"), ("Hira", "ひらがな")]),
         # U+30FC is for kana only; with no kana around it stays where it is.
@@ -145,6 +148,25 @@ def test_nothing_to_segment(texts: list[str]) -> None:
     assert seg.doc_cp.tolist() == seg.doc_byte.tolist() == [0] * (len(texts) + 1)
     assert seg.run_byte.tolist() == [0]
     assert seg.cluster_breaks.tolist() == []
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 7, 64, 1000])
+def test_chunks_do_not_matter(chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few documents are taken together, the result is the same in every field."""
+    texts = pa.array(
+        ["", "a\r", "\nb", "漢", "ひ😀", "😀 x", "", "\u0301", "ascii only", "Я, (我)", "é" * 600, "", "x\u200d", ""]
+    )
+    whole = segment_batch(texts)
+    monkeypatch.setattr(segmentation_chunks, "CHUNK_BYTES", chunk_bytes)
+    pieces = segment_batch(texts)
+    for name in (field.name for field in dataclasses.fields(whole)):
+        assert np.array_equal(getattr(pieces, name), getattr(whole, name)), name
+        assert getattr(pieces, name).dtype == getattr(whole, name).dtype, name
+
+
+def test_line_end_over_two_documents() -> None:
+    """CR at the end of one document and LF at the start of the next are two clusters, in ASCII too."""
+    assert segment_batch(pa.array(["a\r", "\nb\r\n"])).cluster_breaks.tolist() == [True, True, True, True, True, False]
 
 
 def test_utf8_is_a_view() -> None:
