@@ -7,7 +7,7 @@ also the EOS, a wrong pre-tokenizer shipped with a right vocabulary.
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -49,7 +49,7 @@ class TokenizerFacts:
     saved_state: tuple[str, ...] = field(default=())
 
     @staticmethod
-    def from_json(text: str) -> "TokenizerFacts":
+    def from_json(text: str | bytes) -> "TokenizerFacts":
         """Returns the facts of a Hugging Face `tokenizer.json`.
 
         Raises:
@@ -90,7 +90,8 @@ class TokenizerFacts:
             known = f"its special tokens: {', '.join(map(repr, names))}" if names else "it marks no token as special"
             raise ConfigError(
                 f"{flag}: the vocabulary has no token {token!r:.80}; {known}. "
-                f"Name one of its tokens, an id as id:NUMBER, or {flag} none"
+                f"Name one of its tokens, an id as id:NUMBER, "
+                f"{flag} new for one more id behind the vocabulary, or {flag} none"
             )
         return self.ids[token]
 
@@ -195,11 +196,26 @@ def check_saved_state(facts: TokenizerFacts) -> list[Finding]:
     ]
 
 
-def check_fingerprint(shards: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> list[Finding]:
-    """Returns an error that lists all parts in which two fingerprints differ."""
-    names = differences(shards, tokenizer)
+IDENTITY = ("kind", "vocab_size", "add_special_tokens", "structural", "behavioural", "offset", "bos", "eos")
+"""What decides ids in a tokenizer's entry of a manifest; its name and the engine do not."""
+PARTS = ("normalizer", "pre_tokenizer", "post_processor", "added_tokens")
+
+
+def check_fingerprint(
+    shards: Mapping[str, Any], tokenizer: Mapping[str, Any], *, parts: Sequence[str] = ()
+) -> list[Finding]:
+    """Returns an error that lists all in which two tokenizers differ.
+
+    Args:
+        shards: entry of the manifest.
+        tokenizer: fingerprint of the tokenizer that is compared.
+        parts: parts of tokenizer.json that differ, where both files are at hand.
+    """
+    known, found = ({key: one[key] for key in IDENTITY if key in one} for one in (shards, tokenizer))
+    names = differences(known, found)
     if not names:
         return []
+    names += parts
     listed = ", ".join(names[:_ROOM_FOR_NAMES]) + (
         f" and {len(names) - _ROOM_FOR_NAMES} more" if len(names) > _ROOM_FOR_NAMES else ""
     )
@@ -210,6 +226,18 @@ def check_fingerprint(shards: Mapping[str, Any], tokenizer: Mapping[str, Any]) -
             f"the shards were made with another tokenizer; different: {listed}; use that one, or run again",
         )
     ]
+
+
+def different_parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Returns the parts of two parsed tokenizer.json files that differ: of the model each of its keys.
+
+    >>> different_parts({"model": {"vocab": {}, "merges": []}}, {"model": {"vocab": {}, "merges": ["a b"]}})
+    ['model.merges']
+    """
+    models = [config.get("model", {}) for config in (one, other)]
+    keys = sorted(set(models[0]) | set(models[1]))
+    changed = [f"model.{key}" for key in keys if models[0].get(key) != models[1].get(key)]
+    return changed + [part for part in PARTS if one.get(part) != other.get(part)]
 
 
 def differences(one: Any, other: Any, prefix: str = "") -> list[str]:
@@ -247,7 +275,7 @@ def check_largest_id(largest: int | None, facts: TokenizerFacts) -> list[Finding
 
 
 def check_delimiters(export: Mapping[str, Any], facts: TokenizerFacts, configs: Configs) -> list[Finding]:
-    """Returns an error where an export's EOS or BOS is not that of the model's configuration."""
+    """Returns an error where an export's EOS or BOS is not the configuration's, or its ids need more rows."""
     findings = []
     roles = role_ids(facts, configs)
     for role in ("bos", "eos"):
@@ -257,7 +285,8 @@ def check_delimiters(export: Mapping[str, Any], facts: TokenizerFacts, configs: 
             findings.append(
                 Finding(f"export-{role}-differs", "error", message + "; export again, or correct the files")
             )
-    if export.get("vocab_size", 0) > facts.size:
-        message = f"the export was made for {export['vocab_size']} ids, the tokenizer has {facts.size}"
+    rows = max([facts.size, *(c["vocab_size"] for c in configs.values() if isinstance(c.get("vocab_size"), int))])
+    if export.get("vocab_size", 0) > rows:
+        message = f"the export has ids below {export['vocab_size']}, the model {rows} rows; resize its embedding"
         findings.append(Finding("export-vocabulary-differs", "error", message))
     return findings

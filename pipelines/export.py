@@ -1,7 +1,6 @@
 """`byteroute export DIR --to FORMAT --output DIR`: finished runs to what trainers read."""
 
 import os
-from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -9,14 +8,14 @@ import click
 from byteroute_ops.checking import TokenizerFacts
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.export import EXPORTERS
-from byteroute_ops.export.ids import BYTE_VOCABULARY, ID_KINDS, IdKind, IdSpace
+from byteroute_ops.export.ids import ID_KINDS, IdKind, IdSpace
 from byteroute_ops.loading.runs import FinishedRun, open_run
 
-from .check import read_tokenizer
+from .check import BYTES, read_tokenizer
 from .export_driver import plan_export, run_export
 
 NONE = "none"
-_BYTES = TokenizerFacts(ids=BYTE_VOCABULARY, special=BYTE_VOCABULARY, size=260)
+NEW = "new"
 
 
 def id_space(
@@ -35,7 +34,8 @@ def id_space(
         run: the run whose shards are exported.
         kind: which ids.
         to: the format; one that carries text has the vocabulary of bytes.
-        eos: a token of the vocabulary, `id:NUMBER`, or `none`.
+        eos: a token of the vocabulary, `id:NUMBER`, `none`, or `new`: an id of its own behind the vocabulary, for
+            which the model needs one more row.
         bos: likewise.
         tokenizer: tokenizer.json of the ids; None takes the one that the run names.
         drop_inner: as in `IdSpace`.
@@ -43,29 +43,26 @@ def id_space(
     Raises:
         ConfigError: a delimiter is not in the vocabulary, or the vocabulary is not known.
     """
-    facts = _BYTES if EXPORTERS[to].carries_text else _facts(run, kind, tokenizer)
-    return IdSpace(
-        kind=kind,
-        size=facts.size,
-        bos=facts.look_up(bos, "--bos"),
-        eos=facts.look_up(eos, "--eos"),
-        drop_inner=drop_inner,
-    )
+    facts = BYTES if EXPORTERS[to].carries_text else _facts(run, kind, tokenizer)
+    size = facts.size
+    numbers: dict[str, int | None] = {}
+    for flag, token in (("--bos", bos), ("--eos", eos)):
+        if token == NEW:
+            numbers[flag], size = size, size + 1
+        else:
+            numbers[flag] = facts.look_up(token, flag)
+    return IdSpace(kind=kind, size=size, bos=numbers["--bos"], eos=numbers["--eos"], drop_inner=drop_inner)
 
 
 def _facts(run: FinishedRun, kind: IdKind, tokenizer: str | None) -> TokenizerFacts:
     if kind == "raw-bytes":
         return TokenizerFacts(ids={}, special={}, size=256)
-    in_bytes = kind == "bytes" or (kind == "routed" and run.settings.get("routed_engine") == "bytes")
-    named = tokenizer or next(iter(run.settings.get("tokenizers", ())), None)
-    if in_bytes or named == "bytes":
-        return _BYTES
-    if named is None or not Path(named).exists():
-        size = run.tokenizer.get("vocab_size")
-        if tokenizer is not None or size is None:
-            raise ConfigError(f"no tokenizer at {named!r}: name the run's tokenizer.json with --tokenizer")
-        return TokenizerFacts(ids={}, special={}, size=int(size))
-    return read_tokenizer(named)
+    if kind == "bytes" or (kind == "routed" and run.settings["routed_engine"] == "bytes"):
+        return BYTES
+    try:
+        return read_tokenizer(tokenizer or run.settings["tokenizers"][0])
+    except ConfigError as error:
+        raise ConfigError(f"{error}; the tokenizer of the run's ids is given with --tokenizer") from None
 
 
 @click.command("export")
@@ -81,9 +78,9 @@ def _facts(run: FinishedRun, kind: IdKind, tokenizer: str | None) -> TokenizerFa
     show_default=True,
     help="text, routed: the shards' token ids. bytes: routed bytes as byte + 4, vocabulary 260. raw-bytes: 0..255.",
 )
-@click.option("--eos", required=True, help="Token behind each document: its text, id:NUMBER, or none.")
+@click.option("--eos", required=True, help="Token behind each document: its text, id:NUMBER, new, or none.")
 @click.option(
-    "--bos", default=NONE, show_default=True, help="Token before each document: its text, id:NUMBER, or none."
+    "--bos", default=NONE, show_default=True, help="Token before each document: its text, id:NUMBER, new, or none."
 )
 @click.option(
     "--inner-eos",

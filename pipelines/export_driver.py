@@ -17,6 +17,7 @@ from byteroute_ops.export.base import SPLITS, Part, PartSummary, Split
 from byteroute_ops.export.shuffle import bucket_count
 from byteroute_ops.files import LocalFiles
 from byteroute_ops.loading.runs import FinishedRun
+from byteroute_ops.tokenization import open_tokenizer
 
 from .export_work import (
     WORK,
@@ -34,6 +35,8 @@ from .export_work import (
 BUCKET_BYTES = 64 << 20
 EXPANSION = 4
 """Shards are compressed: so many bytes of memory are reckoned for one on disk."""
+FORMAT, FORMAT_VERSION = "byteroute-export", 1
+"""What tells an export's manifest from a run's."""
 OWNED = ("manifest.json", WORK, *SPLITS)
 """All that an export writes, and so all that `overwrite` deletes."""
 
@@ -61,12 +64,12 @@ def plan_export(
         ConfigError: the format cannot hold it, or the run has no such ids.
     """
     target = exporter(to)
-    stored = run.settings.get("ids", "text")
+    stored = run.settings["ids"]
     if not target.carries_text and space.kind in ("text", "routed") and space.kind != stored:
         raise ConfigError(
             f"the shards hold {stored} ids, not {space.kind}: run again with ids={space.kind}, or export ids 'bytes'"
         )
-    tokenizer = str(run.tokenizer.get("name", "unknown")) if space.kind in ("text", "routed") else "bytes"
+    tokenizer = str(run.tokenizer["name"]) if space.kind in ("text", "routed") else "bytes"
     settings = ExportSettings(
         space=space,
         dtype="uint8" if target.carries_text else pick_dtype(target, space),
@@ -78,7 +81,7 @@ def plan_export(
     if not 0 <= validation_fraction < 1:
         raise ConfigError(f"the validation fraction must be at least 0 and below 1, found {validation_fraction!r}")
     total = parts or bucket_count(EXPANSION * sum(shard.n_bytes for shard in run.shards), BUCKET_BYTES)
-    stream = {key: run.settings[key] for key in ("framing", "profile", "barrier") if key in run.settings}
+    stream = {key: run.settings[key] for key in ("framing", "profile", "barrier")}
     return ExportJob(
         run=run.folder,
         run_digest=run.digest,
@@ -86,7 +89,7 @@ def plan_export(
         output=output,
         format=to,
         settings=settings,
-        stream=None if run.settings.get("keep_text") or not target.carries_text else stream,
+        stream=None if run.settings["keep_text"] or not target.carries_text else stream,
         validation_fraction=validation_fraction,
         split_seed=split_seed,
         shuffle_seed=shuffle_seed,
@@ -206,15 +209,15 @@ def _finish(job: ExportJob, run: FinishedRun, records: Sequence[UnitRecord]) -> 
     final = unit.commit(UnitRecord("finish"))
     files = sorted((entry for record in (*records, final) for entry in record.files), key=lambda e: str(e["path"]))
     manifest = {
-        "complete": True,
-        "kind": "export",
-        "format": job.format,
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "to": job.format,
         "ids": "text-utf8" if exporter(job.format).carries_text else job.settings.space.kind,
         "dtype": None if exporter(job.format).carries_text else job.settings.dtype,
         "vocab_size": job.settings.space.size,
         "bos": job.settings.space.bos,
         "eos": job.settings.space.eos,
-        "tokenizer": run.tokenizer,
+        "tokenizer": _tokenizer(job, run),
         "splits": {split: asdict(count) for split, count in counts.items()},
         "files": files,
         "job": job.facts(),
@@ -222,6 +225,14 @@ def _finish(job: ExportJob, run: FinishedRun, records: Sequence[UnitRecord]) -> 
     write_atomically(f"{job.output}/manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
     LocalFiles().delete(f"{job.output}/{WORK}")
     return manifest
+
+
+def _tokenizer(job: ExportJob, run: FinishedRun) -> dict[str, Any]:
+    """Returns what identifies the tokenizer of the exported ids, as manifests of runs do."""
+    kind = job.settings.space.kind
+    if kind == "text" or (kind == "routed" and run.settings["routed_engine"] == "tokenizer"):
+        return run.tokenizer
+    return open_tokenizer("bytes").fingerprint()
 
 
 def _sum(counts: Iterable[Counts]) -> Counts:

@@ -51,13 +51,13 @@ class FinishedRun:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the run; `tokenizers` holds what identifies each of them."""
-        return dict(self.manifest.get("settings", {}))
+        """The settings of the run."""
+        return dict(self.manifest["settings"])
 
     @property
     def tokenizer(self) -> dict[str, Any]:
-        """What identifies the tokenizer whose ids are in the shards: name, vocab_size, fingerprint."""
-        return dict(next(iter(self.settings.get("tokenizers", ())), {}))
+        """What identifies the tokenizer whose ids are in the shards: name, vocab_size, digests."""
+        return dict(self.manifest["tokenizers"][0])
 
     def units(self) -> tuple[Unit, ...]:
         """Returns all units in order of shard and row group, those without rows left out."""
@@ -99,7 +99,7 @@ def open_run(folder: str) -> FinishedRun:
         )
     data = path.read_bytes()
     manifest = orjson.loads(data)
-    if not manifest.get("complete") or manifest.get("kind") == "export":
+    if manifest.get("format") != "byteroute-output":
         raise ConfigError(f"{path} is not that of a complete run; name the output folder of `byteroute run`")
     shards = [entry for entry in manifest["files"] if entry["kind"] == "shard"]
     for entry in shards:

@@ -49,7 +49,9 @@ def write_run(
 ) -> FinishedRun:
     """Writes the documents to `n_shards` Parquet shards and a manifest, and opens the run."""
     shared = {"ids": "text", "framing": "control", "profile": "bytes", "barrier": False, "keep_text": keep_text}
-    shared |= {"tokenizers": [{"name": "toy", "vocab_size": vocab_size} | (tokenizer or {})]} | (settings or {})
+    shared |= {"routed_engine": "tokenizer"}
+    shared |= {"tokenizers": ["toy.json"]} | (settings or {})
+    identity = {"name": "toy", "vocab_size": vocab_size} | (tokenizer or {})
     files = []
     for number, chosen in enumerate(np.array_split(np.arange(len(documents)), n_shards)):
         name = f"shards/part-{number:05d}-000.parquet"
@@ -61,7 +63,8 @@ def write_run(
         data = path.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         files.append({"path": name, "kind": "shard", "rows": len(rows), "bytes": len(data), "sha256": digest})
-    (folder / "manifest.json").write_bytes(orjson.dumps({"complete": True, "files": files, "settings": shared}))
+    manifest = {"format": "byteroute-output", "files": files, "settings": shared, "tokenizers": [identity]}
+    (folder / "manifest.json").write_bytes(orjson.dumps(manifest))
     return open_run(str(folder))
 
 

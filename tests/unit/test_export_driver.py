@@ -73,7 +73,7 @@ def test_manifest_lists_exactly_what_is_there(run: FinishedRun, tmp_path: Path, 
     }
     assert all((tmp_path / entry["path"]).stat().st_size == entry["bytes"] for entry in manifest["files"])
     assert json.loads((tmp_path / "manifest.json").read_bytes()) == manifest
-    assert manifest["complete"]
+    assert manifest["format"] == "byteroute-export"
 
 
 def test_splits_are_disjoint_and_complete(run: FinishedRun, tmp_path: Path) -> None:

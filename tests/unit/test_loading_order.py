@@ -70,7 +70,7 @@ def test_unfinished_run(tmp_path: Path) -> None:
 
 def test_export_is_no_run(tmp_path: Path) -> None:
     """The folder of an export is not taken for a run."""
-    (tmp_path / "manifest.json").write_text(json.dumps({"complete": True, "kind": "export", "files": []}))
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": "byteroute-export", "files": []}))
     with pytest.raises(ConfigError, match="output folder of `byteroute run`"):
         open_run(str(tmp_path))
 
