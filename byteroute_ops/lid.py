@@ -2,8 +2,7 @@
 
 CLD2 scores quadgrams of letters, and knows some languages by their script alone. It names up to three languages
 with the share of the text that each covers; the share of the first is the confidence here. CLD2's own flag
-`isReliable` is not used: of 23,646 labelled documents, those it calls unreliable agree with their label as often
-as others of the same share (docs/report.md).
+`isReliable` is not used: among labelled documents of one share it does not tell the right from the wrong ones.
 """
 
 import re
@@ -18,7 +17,7 @@ from .errors import ConfigError
 from .records import UND
 
 DEFAULT_THRESHOLD: Final = 0.6
-"""Below it a document is `und`. Labelled documents agree with their label in 3 of 4 cases there, above it in 19 of 20."""
+"""Below it a document is `und`. Of labelled documents 3 in 4 agree with their label there, above it 24 in 25."""
 
 MAX_CHARACTERS: Final = 16_384
 """Only so much of the beginning of a text is looked at; more does not change what a document's language is."""

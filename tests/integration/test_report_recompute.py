@@ -50,7 +50,7 @@ def reported(
         json.dumps({"id": "b", "text": "one two " * 3000}),
     ]
     (folder / "in.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    common = {"keep_text": True, "shard_bytes": 20_000, "policy": "min-bytes"}
+    common = {"keep_text": True, "range_bytes": 20_000, "policy": "min-bytes"}
     manifest = run_inline([folder / "in.jsonl"], folder / "text", tokenizers=("default", "bytes"), **common)
     run_inline([folder / "in.jsonl"], folder / "routed", ids="routed", **common)
     report = build_report(
