@@ -17,8 +17,9 @@ from byteroute_ops.tokenization.hf import ReferenceEngine
 from byteroute_ops.tokenization.protocol import Encoded
 from byteroute_ops.tokenization.source import Source
 
-RENEW_BYTES = 64 << 20
-"""Text between two renewals: at worst (no word ever repeats) some 450 MB of cache; loading takes 0.2 to 0.5 s."""
+RENEW_BYTES = 32 << 20
+"""Text between two renewals. At worst (no word ever repeats) the cache then takes some 350 MB; loading takes 0.2 to
+0.5 s. Counting new words instead is not worth its time: of 84 MB in 250 languages, 44 % were new."""
 
 
 class GigatokenEngine:

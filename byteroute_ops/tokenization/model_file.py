@@ -113,15 +113,15 @@ class ModelTokenizer:
         return self._tokens(encoded._replace(counts=n_tokens), failed, routed.doc_routed, find)
 
     def decode_routed_ids(self, ids: Int32) -> bytes:
-        """Returns the bytes that routed ids stand for; with an NFC normalizer, text comes back normalized.
+        """Returns the bytes of one document's routed ids; with an NFC normalizer, text comes back normalized.
 
         Raises:
             ConfigError: the model has no routed ids.
         """
         if self.routed_reason is not None:
             raise ConfigError(f"tokenizer {self.name!r:.80}: no routed ids: {self.routed_reason}")
-        affixes = {*self.traits.prefix.tolist(), *self.traits.suffix.tolist()}
-        return b"".join(self._payload.token_bytes(token) for token in ids.tolist() if token not in affixes)
+        prefix, suffix = self._affixes
+        return self._payload.decode(ids[prefix.size : ids.size - suffix.size])
 
     def fingerprint(self) -> dict[str, Any]:
         """Returns what identifies the ids: the same for every engine and every place of the file."""

@@ -15,6 +15,7 @@ neither quadratic time nor a large heap, and what repeats is encoded once.
 """
 
 import threading
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -29,7 +30,7 @@ _MEMO_UNIT_BYTES = 32
 _CALL_BYTES = 1 << 20
 
 _ALPHABET = np.array([ord(char) for char in BYTE_ALPHABET], "<u4")
-_BYTE_OF = {char: byte for byte, char in enumerate(BYTE_ALPHABET)}
+_TO_LATIN1 = {ord(char): byte for byte, char in enumerate(BYTE_ALPHABET)}
 _NO_BYTE = -1
 
 Key = tuple[bytes, bool]
@@ -52,7 +53,6 @@ class PayloadBpe:
         self._guard = self._joins.argmin(axis=1)
         if self._joins.all(axis=1).any():
             self._joins[:] = True
-        self._strings = {index: token for token, index in vocab.items()}
         self._added = added
         self._memo: dict[Key, tuple[int, ...]] = {}
         self._lock = threading.Lock()
@@ -81,11 +81,21 @@ class PayloadBpe:
         total = np.concatenate([[0], np.cumsum(counts)])
         return Encoded(ids, np.diff(total[first_unit]))
 
-    def token_bytes(self, token: int) -> bytes:
-        """Returns the bytes that an id stands for."""
-        if token in self._added:
-            return self._added[token].encode()
-        return bytes(_BYTE_OF[char] for char in self._strings[token])
+    def decode(self, ids: Int32) -> bytes:
+        """Returns the bytes that ids stand for."""
+        return b"".join(map(self._bytes.__getitem__, ids.tolist()))
+
+    @cached_property
+    def _bytes(self) -> dict[int, bytes]:
+        vocab = self._bare.get_vocab(with_added_tokens=False)
+        # What is spelled with other characters is an added token: no BPE makes it.
+        spelled = {index: token.translate(_TO_LATIN1) for token, index in vocab.items()}
+        found = {
+            index: token.encode("latin-1")
+            for index, token in spelled.items()
+            if token.isascii() or max(token) < "\u0100"
+        }
+        return found | {index: content.encode() for index, content in self._added.items()}
 
     def _encode_units(self, joined: Bytes, units: Int64, whole: Bools) -> tuple[Int32, Int64]:
         """Returns ids int32[n] and how many belong to each unit, int64[n_units]."""

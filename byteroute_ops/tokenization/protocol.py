@@ -131,7 +131,7 @@ class Tokenizer(Protocol):
         """
 
     def decode_routed_ids(self, ids: Int32) -> bytes:
-        """Returns the bytes that routed ids stand for; added tokens stand for none.
+        """Returns the bytes that the routed ids of one document stand for; added tokens stand for none.
 
         Raises:
             ConfigError: the model has no routed ids.

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 import zstandard
+from tokenizers import Tokenizer
 
 from byteroute_ops.encoders import BYTE_ALPHABET
 from byteroute_ops.errors import ConfigError
@@ -48,8 +49,8 @@ class Traits:
             hold for a document whose length is their sum (`lead` included).
         lead: characters that the normalizer puts before a text (Llama 2: one); part of the first token's length.
         nfc: the normalizer is NFC: lengths are right for documents that NFC leaves as they are.
-        prefix: int32[p]; ids that the post-processor puts before every text. Its templates are constant, so they can be
-            put there by us, and a document can be encoded in pieces.
+        prefix: int32[p]; ids that the post-processor puts before every text. They are constant, so they can be put
+            there by us, and a document can be encoded in pieces.
         suffix: int32[s]; likewise, after every text.
         added: contents of the added tokens, by id.
         steady: no added token looks at its neighbours (`lstrip`, `rstrip`, `single_word`).
@@ -237,34 +238,25 @@ def _fallback_length(token: str) -> int:
 
 
 def _affixes(post: Any, name: str) -> tuple[Int32, Int32]:
-    """Returns the ids that a post-processor puts round a single text."""
-    before: list[int] = []
-    after: list[int] = []
-    for step in _flat(post, "processors"):
-        if step["type"] == "TemplateProcessing":
-            first, last = _template(step)
-        elif step["type"] in ("BertProcessing", "RobertaProcessing"):
-            first, last = [step["cls"][1]], [step["sep"][1]]
-        elif step["type"] == "ByteLevel":  # changes offsets only
-            continue
-        else:
-            raise ConfigError(
-                f"tokenizer {name!r:.80}: post_processor {step['type']!r:.80} is not known; known: TemplateProcessing, "
-                "BertProcessing, RobertaProcessing, ByteLevel, Sequence; set post_processor to null to do without"
-            )
-        before, after = first + before, after + last
-    return np.array(before, np.int32), np.array(after, np.int32)
+    """Returns the ids that a post-processor puts round a text.
 
-
-def _template(step: dict[str, Any]) -> tuple[list[int], list[int]]:
-    sides: tuple[list[int], list[int]] = ([], [])
-    seen = False
-    for item in step["single"]:
-        if "Sequence" in item:
-            seen = True
-        else:
-            sides[seen].extend(step["special_tokens"][item["SpecialToken"]["id"]]["ids"])
-    return sides
+    Read off the library: a one-word tokenizer with this post-processor encodes its word, and nothing. (Reading the
+    JSON instead goes wrong where a sequence holds two templates: the second then sees a pair.)
+    """
+    model = {"type": "WordLevel", "vocab": {"x": 0}, "unk_token": "x"}
+    try:
+        probe = Tokenizer.from_str(orjson.dumps({"version": "1.0", "model": model, "post_processor": post}).decode())
+        encoding, empty = probe.encode("x"), probe.encode("")
+    except Exception as error:  # the binding raises bare Exception
+        raise ConfigError(
+            f"tokenizer {name!r:.80}: its post_processor does not work ({error!s:.200}); set it to null to do without"
+        ) from None
+    is_text = [index for index, added in enumerate(encoding.special_tokens_mask) if not added]
+    if len(is_text) != 1 or encoding.ids[: is_text[0]] + encoding.ids[is_text[0] + 1 :] != empty.ids:
+        raise ConfigError(
+            f"tokenizer {name!r:.80}: its post_processor does not just put constant tokens round a text; set it null"
+        )
+    return np.array(encoding.ids[: is_text[0]], np.int32), np.array(encoding.ids[is_text[0] + 1 :], np.int32)
 
 
 def _routed_reason(kind: Kind, model: dict[str, Any]) -> str | None:
