@@ -82,7 +82,7 @@ _BUDGET: Final[tuple[tuple[Column, Callable[[Row], Any]], ...]] = (
 
 def budget_view(name: str, caption: str, key: Column, rows: Sequence[Row], *, by_script: bool = False) -> View:
     """Returns the table of budget rows; with the main script as second column where asked for."""
-    keys = [(key, lambda row: row.key)]
+    keys: list[tuple[Column, Callable[[Row], Any]]] = [(key, lambda row: row.key)]
     if by_script:
         keys.append(_field("script", "script", "text", "script of most characters in the sample"))
     columns = [*keys, *_BUDGET]
