@@ -44,7 +44,7 @@ class Collector:
         # In the order of the schema's columns.
         self._rows: list[tuple[Any, ...]] = []
         self._rejects: list[tuple[str, int | None, str, str, bytes | None]] = []
-        self._n_bytes = 0
+        self._n_bytes = self._n_raw_bytes = 0
         self._n_records = self._n_bad = self._n_extra = 0
 
     def begin(self, source: str, n_taken: Callable[[], int]) -> None:
@@ -64,17 +64,24 @@ class Collector:
 
         An empty `doc_id` or `lang` stands for none.
         """
-        limit = self.options.max_document_bytes
         row = (doc_id or made_id(self.source, position), self.source, position, lang or UND, text, *kept)
-        n_text_bytes = len(text.encode()) if n_record_bytes > limit else 0
-        if n_text_bytes <= limit:
+        if n_record_bytes > self.options.max_document_bytes:
+            self._add_long(row, text, n_record_bytes)
+            return
+        self._make_room(n_record_bytes)
+        self._n_records += 1
+        self._append(row, n_record_bytes)
+
+    def _add_long(self, row: tuple[Any, ...], text: str, n_record_bytes: int) -> None:
+        n_text_bytes = len(text.encode())
+        if n_text_bytes <= self.options.max_document_bytes:
             self._make_room(n_record_bytes)
             self._n_records += 1
             self._append(row, n_record_bytes)
         elif self.options.split_long:
             self._add_pieces(row, text)
         else:
-            self.reject_long(position, n_text_bytes)
+            self.reject_long(row[2], n_text_bytes)
 
     def _add_pieces(self, row: tuple[Any, ...], text: str) -> None:
         for k, (piece, n_bytes) in enumerate(split_document(text, self.options.max_document_bytes)):
@@ -84,7 +91,7 @@ class Collector:
             self._append((f"{row[0]}#{k}", *row[1:4], piece, *row[5:]), n_bytes)
 
     def _make_room(self, n_bytes: int) -> None:
-        if self._rows and self._n_bytes + n_bytes > MAX_BATCH_BYTES:
+        if self._n_bytes + n_bytes > MAX_BATCH_BYTES and self._rows:
             self.seal()
 
     def _append(self, row: tuple[Any, ...], n_bytes: int) -> None:
@@ -113,7 +120,8 @@ class Collector:
         self._rejects.append((self.source, position, reason.value, detail, kept_raw))
         self._n_records += is_record
         self._n_bad += is_record
-        if len(self._rejects) >= MAX_BATCH_ROWS or (kept_raw and len(kept_raw) >= MAX_BATCH_BYTES):
+        self._n_raw_bytes += len(kept_raw or b"")
+        if len(self._rejects) >= MAX_BATCH_ROWS or self._n_raw_bytes >= MAX_BATCH_BYTES:
             self.seal()
 
     def reject_long(self, position: int, n_bytes: int, *, what: str = "the text") -> None:

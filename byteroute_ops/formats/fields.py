@@ -1,5 +1,6 @@
 """Documents out of parsed records (JSON objects, Avro records): one place for what a field may be."""
 
+import functools
 import json
 from typing import Any
 
@@ -40,6 +41,8 @@ class RowFields:
         self._id = options.id_field
         self._lang = options.lang_field
         self._keep = options.keep
+        # No dots, no nesting: then a field is what dict.get finds.
+        self._is_flat = not any("." in name for name in (self._text, self._id or "", self._lang or "", *self._keep))
 
     def take(
         self, position: int, row: Any, n_bytes: int, raw: bytes | None = None, *, ill_formed: RejectReason | None = None
@@ -56,9 +59,10 @@ class RowFields:
         if not isinstance(row, dict):
             self._reject(position, RejectReason.INVALID_JSON, "the line is JSON, but not an object", raw)
             return
-        text = field_of(row, self._text)
-        doc_id = field_of(row, self._id) if self._id else None
-        lang = field_of(row, self._lang) if self._lang else None
+        get = row.get if self._is_flat else functools.partial(field_of, row)
+        text = get(self._text)
+        doc_id = get(self._id) if self._id else None
+        lang = get(self._lang) if self._lang else None
         # bool is an int to Python, but no id to anyone.
         if isinstance(doc_id, int) and not isinstance(doc_id, bool):
             doc_id = str(doc_id)
@@ -72,7 +76,7 @@ class RowFields:
             self._reject_field(position, self._lang, lang, "a string", raw)
             return
         try:
-            kept = tuple([as_kept(field_of(row, name)) for name in self._keep]) if self._keep else ()
+            kept = tuple([as_kept(get(name)) for name in self._keep]) if self._keep else ()
         except RecursionError:
             self._reject(position, RejectReason.WRONG_TYPE, "a kept field is nested too deeply", raw)
             return

@@ -113,7 +113,7 @@ class _Paths:
         ):
             kind = _type_at(schema, path) if path else pa.null()
             if not is_text(kind) and not (numbers and pa.types.is_integer(kind)):
-                detail = f"column {name!r} is {kind}, not a string"
+                detail = f"column {name!r} is {str(kind)[:80]}, not a string"
                 raise InputError(RejectReason.WRONG_TYPE, detail)
         used = [p for p in (self.text, self.id, self.lang, *self.keep) if p]
         self.columns = sorted({".".join(path) for path in used})

@@ -174,3 +174,10 @@ def test_wrong_options_are_refused(options: dict[str, object], message: str) -> 
     """Every message names the setting, the value and what is allowed."""
     with pytest.raises(ConfigError, match=message):
         ReadOptions(**options)  # type: ignore[arg-type]
+
+
+def test_raw_bytes_of_rejects_are_cut_into_steps_too() -> None:
+    """Kept raw bytes count: no step holds much more than a batch may."""
+    bad = json_lines([b"x" * (3 << 20)] * 8)
+    reads = read_range(Range(0, (whole("a.jsonl", 1),)), ReadOptions(keep_raw=True), lambda uri: io.BytesIO(bad))
+    assert [read.rejects.num_rows for read in reads if read.rejects] == [3, 3, 2]
