@@ -10,13 +10,14 @@ PACKAGES := byteroute_ops byteroute.pipelines byteroute.schemas byteroute.runner
 CHECKED := $(wildcard byteroute_ops pipelines schemas runners tests tools benchmarks setup.py)
 
 .DELETE_ON_ERROR:
-.PHONY: help setup run test lint format types wheel-test clean
+.PHONY: help setup run test lint format types wheel-test peers clean
 
 help:
 	@echo "make run         the demo: bundled corpus -> out/demo"
 	@echo "make test        lint, types and all tests"
 	@echo "make lint        ruff only;  make format  lets ruff rewrite the files;  make types  mypy only"
 	@echo "make wheel-test  the tests against the built wheel, in a venv of its own"
+	@echo "make peers       the exports read back by the trainers' own packages (several GB, in venvs of their own)"
 	@echo "make clean       remove what the other targets made"
 
 setup: $(STAMP)
@@ -57,5 +58,16 @@ types: $(STAMP)
 wheel-test: $(STAMP)
 	@bash tools/wheel_test.sh
 
+# Two environments: mosaicml-streaming wants transformers < 5 and so huggingface-hub < 1, datatrove >= 1.6. OLMo-core goes
+# in without its own pins, as it is only read with.
+PEER_TESTS := $(wildcard tests/integration/test_export_peers.py tests/integration/test_loading_*.py tests/unit/test_loading_*.py)
+peers:
+	@$(PYTHON) -m venv .venv-peers && .venv-peers/bin/python -m pip install --quiet --editable '.[peers,test]'
+	@.venv-peers/bin/python -m pip install --quiet bettermap cached-path dataclass-extensions
+	@.venv-peers/bin/python -m pip install --quiet --no-deps ai2-olmo-core
+	@$(PYTHON) -m venv .venv-mosaic && .venv-mosaic/bin/python -m pip install --quiet --editable '.[test]' mosaicml-streaming
+	@.venv-mosaic/bin/python -m pytest --quiet tests/integration/test_export_peers.py -k mosaic
+	@.venv-peers/bin/python -m pytest --quiet $(PEER_TESTS)
+
 clean:
-	rm -rf $(VENV) build dist out byteroute.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-mosaic build dist out byteroute.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

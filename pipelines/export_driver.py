@@ -170,11 +170,16 @@ def _do(
         for function, arguments, _ in missing:
             function(*arguments)
     else:
-        _in_processes(missing, workers)
+        in_processes(missing, workers)
     return [UnitRecord.from_json(Path(done_name(job.output, unit[2])).read_bytes()) for unit in units]
 
 
-def _in_processes(units: Sequence[tuple[Callable[..., UnitRecord], tuple[Any, ...], str]], workers: int) -> None:
+def in_processes(units: Sequence[tuple[Callable[..., UnitRecord], tuple[Any, ...], str]], workers: int) -> None:
+    """Does units in processes of their own; returns when all are done.
+
+    Raises:
+        WorkerDiedError: a process ended without a word.
+    """
     # Spawned and not forked: Arrow's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(units)), mp_context=context) as pool:
