@@ -51,11 +51,21 @@ class WatchFolder(beam.PTransform):
         """Applies the watch and the readers."""
         return (
             pipeline
-            | "Folder" >> beam.Create([self._root], reshuffle=False).with_output_types(str)
+            # Create's own label holds a line number of Beam, and a streaming job is updated by labels.
+            | "Start" >> beam.Impulse()
+            | "Folder" >> beam.ParDo(_FolderDoFn(self._root)).with_output_types(str)
             | "Watch" >> Watch(_ListFiles(self._until), poll_interval=self._interval, output_key_fn=_file_name)
             | "File" >> beam.Values().with_output_types(str)
             | "ReadDocuments" >> ReadDocuments(self._settings, self._root)
         )
+
+
+class _FolderDoFn(beam.DoFn):
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def process(self, element: bytes) -> Iterator[str]:  # noqa: ARG002 - the impulse
+        yield self._root
 
 
 def _file_name(file: str) -> str:
