@@ -64,7 +64,7 @@ def _change(value: float) -> str:
 def _bytes(value: float) -> str:
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if abs(value) >= size:
-            return f"{value / size:.3g}{SPACE}{unit}"
+            return f"{_digits(value / size)}{SPACE}{unit}"
     return f"{value:.0f}{SPACE}B"
 
 

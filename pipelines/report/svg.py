@@ -5,14 +5,15 @@ Every chart carries its figures, so that a table can stand under it. Labels come
 
 import html
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .show import Kind, compact, show
 
-WIDTH: Final = 460
-_ROW, _TOP, _BOTTOM, _RIGHT = 22, 8, 30, 58
+WIDTH: Final = 400
+_ROW, _TOP, _BOTTOM, _RIGHT = 22, 8, 30, 72
 _MAX_LABEL: Final = 16
 
 STYLE: Final = (
@@ -57,16 +58,22 @@ class Chart:
                 f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{label}; the figures are in the '
                 f'table below">{self.body}</svg>'
             )
+        lines = textwrap.wrap(self.title, 50)
+        top = 17 * len(lines)
+        title = "".join(
+            f'<text x="8" y="{17 * (i + 1)}" style="font-weight:bold">{html.escape(line)}</text>'
+            for i, line in enumerate(lines)
+        )
         keys = "".join(
-            f'<rect class="{mark}" x="{8 + 150 * i}" y="26" width="10" height="10"/>{_text(22 + 150 * i, 35, name)}'
+            f'<rect class="{mark}" x="{8 + 130 * i}" y="{top + 9}" width="10" height="10"/>'
+            + _text(22 + 130 * i, top + 18, name)
             for i, (mark, name) in enumerate(self.legend)
         )
-        height = self.height + 44
+        height = self.height + top + 28
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
             f'role="img" aria-label="{label}"><style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>'
-            f'<text x="8" y="17" style="font-weight:bold">{label}</text>{keys}<g transform="translate(0 44)">'
-            f"{self.body}</g></svg>"
+            f'{title}{keys}<g transform="translate(0 {top + 28})">{self.body}</g></svg>'
         )
 
 
@@ -85,7 +92,7 @@ def _label(text: str) -> str:
 
 
 def _label_width(labels: Sequence[str]) -> float:
-    return 12 + 7.2 * max((len(_label(label)) for label in labels), default=1)
+    return 16 + 8.2 * max((len(_label(label)) for label in labels), default=1)
 
 
 def _ticks(highest: float) -> list[float]:

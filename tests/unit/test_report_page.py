@@ -19,6 +19,7 @@ from byteroute.pipelines.report.model import NOT_PARALLEL, Report, build_report
 from byteroute.pipelines.report.output import all_charts, all_views, write_report
 from byteroute.pipelines.report.page import render_page
 from byteroute.pipelines.report.parallel import ParallelKey
+from byteroute.pipelines.report.svg import WIDTH
 from byteroute.pipelines.report.targets import Target
 from byteroute.pipelines.report.terminal import print_report
 from report_support import HOSTILE, HOSTILE_IMAGE, made_up_run
@@ -100,7 +101,7 @@ def test_every_figure_is_a_number(report: Report) -> None:
         svg = chart.element(standalone=True)
         assert not re.search(r'="[^"]*\b(nan|inf)\b', svg), chart.name
         widths = [float(width) for width in re.findall(r'width="([\d.]+)"', chart.body)]
-        assert all(0 <= width <= 460 for width in widths), chart.name
+        assert all(0 <= width <= WIDTH for width in widths), chart.name
 
 
 def test_languages_first(report: Report) -> None:
