@@ -19,7 +19,7 @@ from byteroute_ops.shards import read_shard
 from byteroute_ops.stream_codec import decode as decode_stream
 from byteroute_ops.unicode_data import SCRIPTS
 
-from .inspect import dump_text, render
+from .dump import dump_text, render
 from .preprocess import files_for
 from .verify import open_manifest
 

@@ -30,7 +30,11 @@ class _PullRangesDoFn(beam.DoFn):
 
 
 def serve(channel: Connection, job: Job) -> None:
-    """Runs the batch pipeline over the ranges that the parent hands out, then returns."""
+    """Runs the batch pipeline over the ranges that the parent hands out, then returns.
+
+    Raises:
+        SystemExit: the work failed; the parent has been told why.
+    """
     global _channel  # noqa: PLW0603 - a DoFn is pickled, a connection cannot be; one process serves one parent
     _channel = channel
     observe(lambda *progress: channel.send(("progress", *progress)))
