@@ -18,11 +18,16 @@ from .report.scan import SAMPLE_BYTES
 from .report.targets import read_targets
 from .report.terminal import print_report
 
+_KEY = (
+    "Finds documents with the same content in other languages: a pattern on the document id with a group "
+    "(?P<unit>...), and (?P<lang>...) where the column lang is not it."
+)
+
 
 @click.command()
 @click.argument("directory")
 @click.option("-o", "--output", help="Folder or URI of the report.  [default: DIRECTORY-report]")
-@click.option("--parallel-key", metavar="REGEX", help="Finds documents with the same content in other languages: a pattern on the document id with a group (?P<unit>...), and (?P<lang>...) where the column lang is not it.")  # fmt: skip
+@click.option("--parallel-key", metavar="REGEX", help=_KEY)
 @click.option("--reference", default=REFERENCE, show_default=True, help="Language that premiums are relative to.")
 @click.option(
     "--parallel-where", metavar="COLUMN=VALUE", help="Compare only documents whose kept column has this value."
@@ -33,10 +38,20 @@ from .report.terminal import print_report
 @click.option(
     "--targets", type=click.Path(dir_okay=False), help="Table of wanted tokens: lang or script, tokens or share."
 )
-@click.option("--sample-bytes", type=click.IntRange(min=1), default=SAMPLE_BYTES, show_default=True, help="Text to look at for compressed sizes and main scripts.")  # fmt: skip
+@click.option(
+    "--sample-bytes",
+    type=click.IntRange(min=1),
+    default=SAMPLE_BYTES,
+    show_default=True,
+    help="Text to look at for compressed sizes and main scripts.",
+)
+@click.option(
+    "--tokenizer", type=click.Path(dir_okay=False), help="The first tokenizer's file, to count unknown tokens."
+)
 @click.option("--png", is_flag=True, help="Draw the charts as PNG too (extra: report).")
 @click.option("--quiet", is_flag=True, help="Write the files, print nothing.")
 def report(
+    *,
     directory: str,
     output: str | None,
     parallel_key: str | None,
@@ -45,6 +60,7 @@ def report(
     weights: str | None,
     targets: str | None,
     sample_bytes: int,
+    tokenizer: str | None,
     png: bool,
     quiet: bool,
 ) -> None:
@@ -68,6 +84,7 @@ def report(
         weights=read_weights(weights) if weights else (),
         targets=read_targets(targets) if targets else (),
         sample_bytes=sample_bytes,
+        tokenizer_file=tokenizer,
     )
     files = files_for(folder)
     names = write_report(model, lambda name: files.create(layout.join(folder, name)), png=png)

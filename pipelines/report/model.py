@@ -9,9 +9,10 @@ from byteroute_ops.records import ADDED
 from .costs import Cost, Weight, price
 from .load import Run
 from .parallel import Parallel, ParallelKey, measure_parallel
-from .rows import Row, make_row, ratio, total_of
+from .rows import Row, make_row, total_of
 from .scan import SAMPLE_BYTES, Sample, scan_shards
 from .targets import Balance, Target, weigh
+from .unknown import Unknown, count_unknown
 
 N_DEAREST: Final = 20
 N_MOVERS: Final = 10
@@ -24,15 +25,6 @@ NOT_PARALLEL: Final = (
     "languages that say different things cannot be compared, and premiums and Gini are not defined. What can be "
     "compared is tokens per character; mind that a character carries more content in some scripts (Han) than in others."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unknown:
-    """Tokens of a tokenizer that stand for what its vocabulary lacks."""
-
-    tokenizer: str
-    n_unknown: int | None
-    rate: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +86,7 @@ def build_report(
     weights: Sequence[Weight] = (),
     targets: Sequence[Target] = (),
     sample_bytes: int = SAMPLE_BYTES,
+    tokenizer_file: str | None = None,
 ) -> Report:
     """Returns the report on a run.
 
@@ -103,9 +96,10 @@ def build_report(
         weights: cost per token.
         targets: wanted tokens or shares.
         sample_bytes: how much clean text to look at for main scripts and compressed sizes.
+        tokenizer_file: of the first tokenizer, to count its unknown tokens in the shards.
 
     Raises:
-        ConfigError: a shard that cannot be read, or a parallel key that does not fit.
+        ConfigError: a shard that cannot be read, a parallel key that does not fit, or another tokenizer's file.
     """
     manifest = run.manifest
     sample = scan_shards(run, sample_bytes=sample_bytes)
@@ -125,7 +119,7 @@ def build_report(
         n_input_bytes=sum(one["size"] for one in manifest["inputs"]),
         tokenizers=tokenizers,
         sample=sample,
-        unknown=[_unknown(one, manifest["totals"]) for one in tokenizers],
+        unknown=count_unknown(run, {one.name: one.total.n_text_tokens for one in tokenizers}, tokenizer_file),
         parallel=None if parallel is None else measure_parallel(run, parallel),
         targets=weigh(targets, "lang", tokenizers[0].languages) + weigh(targets, "script", tokenizers[0].scripts),
     )
@@ -154,8 +148,3 @@ def _tokenizer(run: Run, name: str, main_script: dict[str, str], weights: Sequen
         losers=[row for row, delta in sorted(moved, key=lambda one: (-one[1], one[0].key)) if delta > 0][:N_MOVERS],
         costs=price(weights, name, "lang", languages) + price(weights, name, "script", scripts),
     )
-
-
-def _unknown(tokenizer: TokenizerReport, totals: dict[str, Any]) -> Unknown:
-    n_unknown = totals.get("unknown_tokens", {}).get(tokenizer.name)
-    return Unknown(tokenizer=tokenizer.name, n_unknown=n_unknown, rate=ratio(n_unknown, tokenizer.total.n_text_tokens))

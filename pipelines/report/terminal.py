@@ -17,7 +17,16 @@ N_ROWS = 12
 
 _COMMON = ("tokenizers", "disparity", "premiums", "compression", "targets")
 
-_NARROW = {"documents", "n_codepoints", "bytes_per_character", "p50", "p90", "max", "documents_from_8192"}
+_NARROW = {
+    "unknown_reason",
+    "documents",
+    "n_codepoints",
+    "bytes_per_character",
+    "p50",
+    "p90",
+    "max",
+    "documents_from_8192",
+}
 # Left out here, so that a table of scripts or languages fits a usual width.
 
 
@@ -39,7 +48,7 @@ def print_report(console: Console, report: Report) -> None:
 
 def _table(view: View) -> Table:
     """Returns the first rows and the columns that fit a usual width."""
-    left_out = _NARROW if view.bins else set()
+    left_out = _NARROW if view.bins else _NARROW - {"documents"}
     shown = [i for i, column in enumerate(view.columns) if not column.extra and column.name not in left_out]
     table = Table(title=escape(view.caption), title_justify="left", header_style="bold", box=None, pad_edge=False)
     for i in shown:

@@ -201,9 +201,10 @@ def _tokenizers(report: Report) -> View:
             "n_unknown",
             "unknown",
             "integer",
-            "tokens that stand for what the vocabulary lacks; –: it has no such token, or none was counted",
+            "tokens that stand for what the vocabulary lacks",
         ),
         Column("unknown_rate", "unknown rate", "share"),
+        Column("unknown_reason", "how known", "text"),
     ]
     rows = []
     for one, unknown in zip(report.tokenizers, report.unknown, strict=True):
@@ -218,6 +219,7 @@ def _tokenizers(report: Report) -> View:
                 total.tokens_change,
                 unknown.n_unknown,
                 unknown.rate,
+                unknown.reason,
             )
         )
     return View("tokenizers", "Tokenizers", columns, rows)
@@ -247,6 +249,7 @@ def _quality(report: Report) -> list[View]:
         ("records in", totals["records"], 1.0 if totals["records"] else None),
         ("documents out", totals["documents"], ratio(totals["documents"], totals["records"])),
         ("not sampled", totals["not_sampled"], ratio(totals["not_sampled"], totals["records"])),
+        *((("with an id seen before", n, ratio(n, totals["records"])),) if (n := totals.get("duplicates", 0)) else ()),
         *((f"rejected: {reason}", n, ratio(n, totals["records"])) for reason, n in _largest(totals["rejects"])),
     ]
     removed = [(kind, n, ratio(n, totals["n_codepoints"] + n)) for kind, n in _largest(totals["removed"])]
