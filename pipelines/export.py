@@ -12,7 +12,7 @@ from byteroute_ops.export.ids import ID_KINDS, IdKind, IdSpace
 from byteroute_ops.loading.runs import FinishedRun, open_run
 
 from .check import BYTES, read_tokenizer
-from .export_driver import plan_export, run_export
+from .export_driver import plan_export, write_export
 
 NONE = "none"
 NEW = "new"
@@ -63,6 +63,48 @@ def _facts(run: FinishedRun, kind: IdKind, tokenizer: str | None) -> TokenizerFa
         return read_tokenizer(tokenizer or run.settings["tokenizers"][0])
     except ConfigError as error:
         raise ConfigError(f"{error}; the tokenizer of the run's ids is given with --tokenizer") from None
+
+
+def export_run(
+    run_dir: str,
+    output: str,
+    *,
+    to: str,
+    eos: str,
+    bos: str = NONE,
+    ids: IdKind = "text",
+    drop_inner: bool = False,
+    tokenizer: str | None = None,
+    validation_fraction: float = 0.0,
+    split_seed: int = 0,
+    shuffle: int | None = None,
+    parts: int | None = None,
+    name: str = "byteroute",
+    entropies: str = "clusters",
+    workers: int = 1,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Exports a finished run and returns the export's manifest; what the command does, under the same names.
+
+    Raises:
+        ConfigError: the run, the tokenizer, the format or the output folder do not fit together.
+        WorkerDiedError: a worker was killed; call again to resume.
+    """
+    run = open_run(run_dir)
+    space = id_space(run, ids, to=to, eos=eos, bos=bos, tokenizer=tokenizer, drop_inner=drop_inner)
+    job = plan_export(
+        run,
+        output,
+        to=to,
+        space=space,
+        name=name,
+        entropies=entropies,
+        validation_fraction=validation_fraction,
+        split_seed=split_seed,
+        shuffle_seed=shuffle,
+        parts=parts,
+    )
+    return write_export(job, run, workers=workers, overwrite=overwrite)
 
 
 @click.command("export")
@@ -118,32 +160,12 @@ def export_command(run_dir: str, **options: Any) -> None:
     An export that was killed is finished by the same command. Every file appears under its name complete or
     not at all; manifest.json comes last.
     """
-    run = open_run(run_dir)
-    space = id_space(
-        run,
-        cast(IdKind, options["ids"]),
-        to=options["to"],
-        eos=options["eos"],
-        bos=options["bos"],
-        tokenizer=options["tokenizer"],
-        drop_inner=options["inner_eos"] == "drop",
-    )
-    job = plan_export(
-        run,
-        options["output"],
-        to=options["to"],
-        space=space,
-        name=options["name"],
-        entropies=options["entropies"],
-        validation_fraction=options["validation_fraction"],
-        split_seed=options["split_seed"],
-        shuffle_seed=options["shuffle"],
-        parts=options["parts"],
-    )
-    manifest = run_export(job, run, workers=options["workers"], overwrite=options["overwrite"])
+    options["ids"], options["drop_inner"] = cast(IdKind, options["ids"]), options.pop("inner_eos") == "drop"
+    output = options.pop("output")
+    manifest = export_run(run_dir, output, **options)
     for split, counts in manifest["splits"].items():
         click.echo(
             f"{split}: {counts['documents']} documents, {counts['tokens']} ids"
             f" ({counts['n_empty']} empty and {counts['n_inner']} with an inner delimiter left out)"
         )
-    click.echo(f"{len(manifest['files'])} files in {options['output']}")
+    click.echo(f"{len(manifest['files'])} files in {output}")

@@ -98,7 +98,7 @@ def plan_export(
     )
 
 
-def run_export(job: ExportJob, run: FinishedRun, *, workers: int = 1, overwrite: bool = False) -> dict[str, Any]:
+def write_export(job: ExportJob, run: FinishedRun, *, workers: int = 1, overwrite: bool = False) -> dict[str, Any]:
     """Writes an export, or finishes one, and returns its manifest.
 
     Raises:

@@ -21,11 +21,11 @@ import pyarrow as pa
 from byteroute_ops.errors import ConfigError, StreamError
 from byteroute_ops.export import Part, TokenBatch, exporter
 from byteroute_ops.export.base import SPLITS, ExportSettings, PartWriter, Split
-from byteroute_ops.export.ids import delimit, flat_ids
+from byteroute_ops.export.ids import InnerDelimiterError, delimit, flat_ids
 from byteroute_ops.export.shuffle import RunBuffer, read_bucket, write_run
 from byteroute_ops.export.split import validation_mask
 from byteroute_ops.files import LocalFiles
-from byteroute_ops.loading.runs import BATCH_ROWS, read_rows
+from byteroute_ops.loading.runs import read_rows, small_batches
 from byteroute_ops.stream_codec import decode
 
 WORK = "_work"
@@ -204,8 +204,9 @@ def run_bucket(job: ExportJob, split: Split, bucket: int, run_names: tuple[str, 
     record = UnitRecord(unit.unit)
     writer = exporter(job.format).writer(Part(split, bucket, shuffled=True), job.settings, unit.create)
     table = read_bucket(_opened(job.output, run_names), bucket)
-    for rows in table.to_batches(max_chunksize=BATCH_ROWS) if table is not None else ():
-        _write(job, writer, rows, record.counts[split], f"bucket {bucket}")
+    for batch in table.to_batches() if table is not None else ():
+        for rows in small_batches(batch):
+            _write(job, writer, rows, record.counts[split], f"bucket {bucket}")
     writer.close()
     return unit.commit(record)
 
@@ -260,7 +261,11 @@ def token_batch(job: ExportJob, rows: pa.RecordBatch) -> tuple[TokenBatch, int, 
         with_text = meta.take(pa.array(kept)).append_column("text", kept_texts)
         offsets = np.concatenate([[0], np.cumsum(sizes[kept], dtype=np.int64)])
         return TokenBatch(np.zeros(offsets[-1], np.uint8), offsets, with_text), len(texts) - len(kept), 0
-    documents = delimit(*flat_ids(rows, job.settings.space), job.settings.space)
+    try:
+        documents = delimit(*flat_ids(rows, job.settings.space), job.settings.space)
+    except InnerDelimiterError as error:
+        source, position = (rows.column(name)[error.row].as_py() for name in ("source", "position"))
+        raise ConfigError(f"{error} (the first is in {source!r:.80} at position {position})") from None
     ids = documents.ids.astype(job.settings.dtype)
     meta = meta if len(documents.kept) == rows.num_rows else meta.take(pa.array(documents.kept))
     return TokenBatch(ids, documents.offsets, meta), documents.n_empty, documents.n_inner

@@ -17,7 +17,23 @@ ID_KINDS: tuple[IdKind, ...] = ("text", "routed", "bytes", "raw-bytes")
 BYTE_OFFSET = 4
 """BLT numbers byte b as b + 4; 0..3 are its beginning of example, BOS, EOS and patch delimiter."""
 BYTE_VOCABULARY = {"<boe>": 0, "<bos>": 1, "<eos>": 2, "<bpe>": 3}
-Ids = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+
+class InnerDelimiterError(ConfigError):
+    """A delimiter inside documents.
+
+    Attributes:
+        row: the first such document, by its number in the batch.
+    """
+
+    def __init__(self, n_documents: int, row: int) -> None:
+        super().__init__(
+            f"an EOS or BOS id occurs inside {n_documents} document(s): a trainer would cut them there; choose "
+            "delimiters that no text can produce, or leave such documents out with --inner-eos drop"
+        )
+        self.row = row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +71,7 @@ class Delimited:
     """Documents with their delimiters.
 
     Attributes:
-        ids: int64, flat.
+        ids: int32, flat.
         offsets: int64[n_kept + 1].
         kept: int64[n_kept], index of each document in the batch that came in.
         n_empty: documents that had no ids and were left out.
@@ -63,14 +79,14 @@ class Delimited:
     """
 
     ids: Ids
-    offsets: Ids
-    kept: Ids
+    offsets: Int64
+    kept: Int64
     n_empty: int
     n_inner: int
 
 
-def flat_ids(batch: pa.RecordBatch, space: IdSpace) -> tuple[Ids, Ids]:
-    """Returns (ids, offsets) of the rows of a shard, without delimiters.
+def flat_ids(batch: pa.RecordBatch, space: IdSpace) -> tuple[Ids, Int64]:
+    """Returns (ids int32, offsets int64) of the rows of a shard, without delimiters.
 
     Raises:
         ConfigError: the rows have no ids of this kind, or an id is outside the vocabulary.
@@ -82,14 +98,14 @@ def flat_ids(batch: pa.RecordBatch, space: IdSpace) -> tuple[Ids, Ids]:
                 f"{column.null_count} of {len(column)} rows have no token ids; export 'bytes', or run again with ids"
             )
         offsets = column.offsets.to_numpy().astype(np.int64)
-        ids = column.values.to_numpy()[offsets[0] : offsets[-1]].astype(np.int64)
+        ids = column.values.to_numpy()[offsets[0] : offsets[-1]]
     else:
         column = batch.column("routed")
         offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
         offsets = offsets.astype(np.int64)
         data = column.buffers()[2]
         raw = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-        ids = raw[offsets[0] : offsets[-1]].astype(np.int64)
+        ids = raw[offsets[0] : offsets[-1]].astype(np.int32)
         if space.kind == "bytes":
             ids += BYTE_OFFSET
     if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < space.size:
@@ -100,14 +116,14 @@ def flat_ids(batch: pa.RecordBatch, space: IdSpace) -> tuple[Ids, Ids]:
     return ids, offsets - offsets[0]
 
 
-def delimit(ids: Ids, offsets: Ids, space: IdSpace) -> Delimited:
+def delimit(ids: Ids, offsets: Int64, space: IdSpace) -> Delimited:
     """Returns the non-empty documents, each with BOS before and EOS behind it.
 
     A delimiter that is in its place already (a tokenizer's post-processor put it there) is not doubled.
 
     Raises:
-        ConfigError: a delimiter occurs inside a document: readers that find documents by EOS (OLMo-core,
-            datatrove) would cut there. The message says in how many, and where the first one is.
+        InnerDelimiterError: a delimiter occurs inside a document: readers that find documents by EOS (OLMo-core,
+            datatrove) would cut there.
 
     >>> space = IdSpace(kind="text", size=10, eos=9)
     >>> out = delimit(np.array([1, 2, 9, 3]), np.array([0, 3, 3, 4]), space)
@@ -122,51 +138,37 @@ def delimit(ids: Ids, offsets: Ids, space: IdSpace) -> Delimited:
     empty = end <= start
     inner = _holds_delimiter(ids, start, end, space)
     if inner.any() and not space.drop_inner:
-        raise ConfigError(
-            f"an EOS or BOS id occurs inside {int(inner.sum())} document(s), the first is row {int(np.argmax(inner))} "
-            "of its batch: a trainer would cut the document there; choose delimiters that no text can produce, "
-            "or leave such documents out with --inner-eos drop"
-        )
+        raise InnerDelimiterError(int(inner.sum()), int(np.argmax(inner)))
     kept = np.flatnonzero(~empty & ~inner)
     return Delimited(
         *_with_delimiters(ids, start[kept], end[kept], space), kept, int(empty.sum()), int((inner & ~empty).sum())
     )
 
 
-def _at(ids: Ids, where: Ids, valid: npt.NDArray[np.bool_], wanted: int) -> npt.NDArray[np.bool_]:
+def _at(ids: Ids, where: Int64, valid: npt.NDArray[np.bool_], wanted: int) -> npt.NDArray[np.bool_]:
     found = np.zeros(len(where), bool)
     found[valid] = ids[where[valid]] == wanted
     return found
 
 
-def _holds_delimiter(ids: Ids, start: Ids, end: Ids, space: IdSpace) -> npt.NDArray[np.bool_]:
-    values = sorted({value for value in (space.bos, space.eos) if value is not None})
-    count = np.concatenate([[0], np.cumsum(np.isin(ids, values))])
-    return np.asarray((end > start) & (count[np.maximum(end, start)] > count[start]))
+def _holds_delimiter(ids: Ids, start: Int64, end: Int64, space: IdSpace) -> npt.NDArray[np.bool_]:
+    found = np.zeros(len(ids), bool)
+    for value in {space.bos, space.eos} - {None}:
+        found |= ids == value
+    # Delimiters are few: their places are searched for, where a running count would need eight bytes an id.
+    places = np.flatnonzero(found)
+    return np.asarray((end > start) & (np.searchsorted(places, end) > np.searchsorted(places, start)))
 
 
-def _with_delimiters(ids: Ids, start: Ids, end: Ids, space: IdSpace) -> tuple[Ids, Ids]:
+def _with_delimiters(ids: Ids, start: Int64, end: Int64, space: IdSpace) -> tuple[Ids, Int64]:
     before, behind = int(space.bos is not None), int(space.eos is not None)
-    body = end - start
-    offsets = np.concatenate([[0], np.cumsum(body + before + behind)]).astype(np.int64)
-    result = np.empty(offsets[-1], np.int64)
-    mine = np.ones(len(result), bool)
+    offsets = np.concatenate([[0], np.cumsum(end - start + before + behind)]).astype(np.int64)
+    result = np.empty(offsets[-1], np.int32)
+    # A copy a document: an index for a gather would take four times the memory of the ids, and more time.
+    for target, first, last in zip(offsets[:-1].tolist(), start.tolist(), end.tolist(), strict=True):
+        result[target + before : target + before + last - first] = ids[first:last]
     if before:
         result[offsets[:-1]] = space.bos
-        mine[offsets[:-1]] = False
     if behind:
         result[offsets[1:] - 1] = space.eos
-        mine[offsets[1:] - 1] = False
-    # Gather all bodies at once: position within the body plus where the body starts.
-    within = np.arange(int(body.sum())) - np.repeat(np.cumsum(body) - body, body)
-    result[mine] = ids[np.repeat(start, body) + within]
     return result, offsets
-
-
-def take_documents(ids: Ids, offsets: Ids, order: Ids) -> tuple[Ids, Ids]:
-    """Returns the documents in another order (or some of them), as (ids, offsets).
-
-    >>> take_documents(np.array([1, 2, 3]), np.array([0, 1, 3]), np.array([1, 0]))[0].tolist()
-    [2, 3, 1]
-    """
-    return _with_delimiters(ids, offsets[:-1][order], offsets[1:][order], IdSpace(kind="text", size=1))

@@ -5,13 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from byteroute_ops.errors import ConfigError
-from byteroute_ops.export.ids import IdSpace, delimit, flat_ids
+from byteroute_ops.export.ids import Ids, IdSpace, delimit, flat_ids
 from byteroute_ops.loading.runs import FinishedRun, Unit
-
-Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ def _key(name: str) -> bytes:
     return hashlib.blake2b(name.encode(), digest_size=16).digest()
 
 
-def documents(run: FinishedRun, unit: Unit, space: IdSpace) -> list[Int64]:
+def documents(run: FinishedRun, unit: Unit, space: IdSpace) -> list[Ids]:
     """Returns the ids of every row of a unit with their delimiters; documents that export leaves out are empty.
 
     Raises:
@@ -56,7 +53,7 @@ def documents(run: FinishedRun, unit: Unit, space: IdSpace) -> list[Int64]:
     """
     column = "token_ids" if space.kind in ("text", "routed") else "routed"
     found = delimit(*flat_ids(run.read_unit(unit, (column,)), space), space)
-    result: list[Int64] = [np.zeros(0, np.int64)] * unit.rows
+    result: list[Ids] = [np.zeros(0, np.int32)] * unit.rows
     for row, start, end in zip(found.kept.tolist(), found.offsets[:-1], found.offsets[1:], strict=True):
         result[row] = found.ids[start:end]
     return result
@@ -64,7 +61,7 @@ def documents(run: FinishedRun, unit: Unit, space: IdSpace) -> list[Int64]:
 
 def stream(
     run: FinishedRun, units: Sequence[Unit], space: IdSpace, *, seed: int | None, epoch: int, skip: int = 0
-) -> Iterator[Int64]:
+) -> Iterator[Ids]:
     """Yields the documents of a share's epoch from number `skip` on; units before it are not read.
 
     With a seed, the documents of each unit come in an order of their own, another one in each epoch.

@@ -26,6 +26,7 @@ PADDING = -1
 Fill = Literal["cut", "whole"]
 Labels = Literal["next", "same"]
 Int64 = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Packing:
             raise ConfigError(f"rows need at least one token, found length {self.length}")
 
 
-def pack(documents: Iterable[Int64], packing: Packing, *, start: Place = Place()) -> Iterator[Row]:
+def pack(documents: Iterable[Integers], packing: Packing, *, start: Place = Place()) -> Iterator[Row]:
     """Yields rows of consecutive documents; the last one is padded.
 
     Args:
@@ -136,7 +137,7 @@ class _Open:
     def room(self) -> int:
         return len(self._input) - self.used
 
-    def add(self, ids: Int64, token: int, count: int) -> None:
+    def add(self, ids: Integers, token: int, count: int) -> None:
         """Appends `count` tokens of a document, from `token` on."""
         start, end = self.used, self.used + count
         self._input[start:end] = ids[token : token + count]
@@ -200,7 +201,7 @@ def stack(rows: Iterable[Row]) -> dict[str, Any]:
     return batch | {"attention_mask": attention_mask(batch["document_ids"])}
 
 
-def one_per_row(documents: Sequence[Int64], *, pad_id: int = 0, labels: Labels = "next") -> list[Row]:
+def one_per_row(documents: Sequence[Integers], *, pad_id: int = 0, labels: Labels = "next") -> list[Row]:
     """Returns a row a document, all as long as the longest: the batch without packing.
 
     >>> [row.input_ids.tolist() for row in one_per_row([np.array([1]), np.array([2, 3])], pad_id=9)]

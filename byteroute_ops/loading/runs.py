@@ -14,6 +14,7 @@ from byteroute_ops.errors import ConfigError, InputError
 from byteroute_ops.shards import read_shard
 
 BATCH_ROWS = 512
+BATCH_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,9 @@ def open_run(folder: str) -> FinishedRun:
 
 
 def read_rows(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Yields some columns of a shard, at most 512 rows a batch; batch bounds depend on the file alone.
+    """Yields some columns of a shard, at most 512 rows and 8 MiB a batch; one longer document comes alone.
+
+    Batch bounds depend on the file alone.
 
     Raises:
         ConfigError: the shard has no such column, or is damaged.
@@ -121,10 +124,19 @@ def read_rows(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     with Path(path).open("rb") as stream:
         try:
             for batch in read_shard(stream, columns):
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    yield batch.slice(start, BATCH_ROWS)
+                yield from small_batches(batch)
         except InputError as error:
             raise ConfigError(f"{path}: {error.detail}; see `byteroute verify`") from None
+
+
+def small_batches(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yields a batch in slices of at most 512 rows and 8 MiB, cut in halves; one larger row comes alone."""
+    if batch.num_rows <= 1 or (batch.num_rows <= BATCH_ROWS and batch.nbytes <= BATCH_BYTES):
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from small_batches(batch.slice(0, half))
+    yield from small_batches(batch.slice(half))
 
 
 def _require(path: str, columns: Sequence[str], present: Sequence[str]) -> None:

@@ -9,8 +9,8 @@ import torch
 from torch.utils.data import Dataset, IterableDataset, get_worker_info
 
 from byteroute_ops.errors import ConfigError
-from byteroute_ops.export.ids import IdSpace
-from byteroute_ops.loading.order import Int64, Share, documents, epoch_units, stream
+from byteroute_ops.export.ids import Ids, IdSpace
+from byteroute_ops.loading.order import Share, documents, epoch_units, stream
 from byteroute_ops.loading.packing import PADDING, Packing, Place, Row, one_per_row, pack
 from byteroute_ops.loading.runs import FinishedRun, open_run
 
@@ -35,7 +35,7 @@ class DocumentDataset(Dataset[torch.Tensor]):
         self._units = self._run.units()
         self._ends = np.cumsum([unit.rows for unit in self._units])
         self._cached = cached_units
-        self._cache: OrderedDict[int, list[Int64]] = OrderedDict()
+        self._cache: OrderedDict[int, list[Ids]] = OrderedDict()
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
@@ -46,9 +46,9 @@ class DocumentDataset(Dataset[torch.Tensor]):
         index %= len(self)
         number = int(np.searchsorted(self._ends, index, side="right"))
         first = int(self._ends[number]) - self._units[number].rows
-        return torch.from_numpy(self._unit(number)[index - first].copy())
+        return torch.from_numpy(self._unit(number)[index - first].astype(np.int64))
 
-    def _unit(self, number: int) -> list[Int64]:
+    def _unit(self, number: int) -> list[Ids]:
         if number not in self._cache:
             self._cache[number] = documents(self._run, self._units[number], self._space)
             if len(self._cache) > self._cached:

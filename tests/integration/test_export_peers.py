@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from byteroute.pipelines.export_driver import plan_export, run_export
+from byteroute.pipelines.export_driver import plan_export, write_export
 from export_fixtures import write_run
 
 from byteroute_ops.export import IdSpace
@@ -61,7 +61,7 @@ def expected(documents: list[tuple[str, str]]) -> dict[str, list[list[int]]]:
 
 def export(run: FinishedRun, output: Path, to: str, kind: str, **options: Any) -> dict[str, Any]:
     """Exports the run and returns the manifest."""
-    return run_export(plan_export(run, str(output), to=to, space=SPACES[kind], **options), run)
+    return write_export(plan_export(run, str(output), to=to, space=SPACES[kind], **options), run)
 
 
 @pytest.mark.parametrize("kind", SPACES)

@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pytest
-from byteroute.pipelines.export_driver import plan_export, run_export
+from byteroute.pipelines.export_driver import plan_export, write_export
 from export_fixtures import write_run
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -46,7 +46,7 @@ def exported(request: pytest.FixtureRequest, data_dir: Path, tmp_path_factory: p
     )
     output, space = tmp_path_factory.mktemp("out"), SPACES[request.param]
     job = plan_export(run, str(output), to="arrow", space=space, validation_fraction=0.15, shuffle_seed=1)
-    run_export(job, run)
+    write_export(job, run)
     return space, *(read(output / split) for split in ("train", "validation"))
 
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import orjson
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from byteroute_ops.loading import FinishedRun, open_run
 from byteroute_ops.records import SHARD, with_columns
+from byteroute_ops.shards.rolling import open_shard_writer
 
 TEXTS = (
     "All human beings are born free and equal.",
@@ -43,23 +44,31 @@ def write_run(
     tokenize: Callable[[str], list[int]] = toy_ids,
     vocab_size: int = VOCABULARY,
     keep_text: bool = True,
+    kind: Literal["parquet", "avro"] = "parquet",
     row_group: int = 4,
     settings: dict[str, Any] | None = None,
     tokenizer: dict[str, Any] | None = None,
 ) -> FinishedRun:
-    """Writes the documents to `n_shards` Parquet shards and a manifest, and opens the run."""
+    """Writes the documents to `n_shards` shards and a manifest, and opens the run."""
     shared = {"ids": "text", "framing": "control", "profile": "bytes", "barrier": False, "keep_text": keep_text}
     shared |= {"routed_engine": "tokenizer"}
     shared |= {"tokenizers": ["toy.json"]} | (settings or {})
     identity = {"name": "toy", "vocab_size": vocab_size} | (tokenizer or {})
     files = []
     for number, chosen in enumerate(np.array_split(np.arange(len(documents)), n_shards)):
-        name = f"shards/part-{number:05d}-000.parquet"
+        name = f"shards/part-{number:05d}-000.{kind}"
         rows = [_row(*documents[i], position=int(i), tokenize=tokenize) for i in chosen]
-        schema = with_columns(SHARD, (), text=keep_text)
+        table = pa.Table.from_pylist(rows, schema=with_columns(SHARD, (), text=keep_text))
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), path, row_group_size=row_group)
+        if kind == "parquet":
+            pq.write_table(table, path, row_group_size=row_group)
+        else:
+            with path.open("wb") as stream:
+                writer = open_shard_writer(kind, stream, table.schema, seed=b"test")
+                for batch in table.to_batches():
+                    writer.write(batch)
+                writer.close()
         data = path.read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         files.append({"path": name, "kind": "shard", "rows": len(rows), "bytes": len(data), "sha256": digest})

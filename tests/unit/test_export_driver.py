@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from byteroute.pipelines.export_driver import plan_export, run_export
+from byteroute.pipelines.export_driver import plan_export, write_export
 from byteroute.pipelines.export_work import run_part
 from export_fixtures import VOCABULARY, make_documents, toy_ids, write_run
 
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.export import EXPORTERS, IdSpace
 from byteroute_ops.loading import FinishedRun
+from byteroute_ops.loading.runs import small_batches
 
 EOS = VOCABULARY - 1
 DOCUMENTS = make_documents(60)
@@ -32,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 def export(run: FinishedRun, output: Path, *, to: str = "arrow", workers: int = 1, **options: Any) -> dict[str, Any]:
     """Exports to a folder and returns the manifest."""
     job = plan_export(run, str(output), to=to, **{"space": SPACE} | options)
-    return run_export(job, run, workers=workers)
+    return write_export(job, run, workers=workers)
 
 
 def read_arrow(output: Path, split: str) -> list[tuple[str, list[int]]]:
@@ -213,7 +214,7 @@ def test_another_export_is_refused_unless_overwritten(run: FinishedRun, tmp_path
     export(run, tmp_path, to="megatron", validation_fraction=0.3)
     with pytest.raises(ConfigError, match=r"other format, validation_fraction.*--overwrite"):
         export(run, tmp_path, to="arrow")
-    run_export(plan_export(run, str(tmp_path), to="arrow", space=SPACE), run, overwrite=True)
+    write_export(plan_export(run, str(tmp_path), to="arrow", space=SPACE), run, overwrite=True)
     assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} == {".arrow", ".json"}
 
 
@@ -227,11 +228,32 @@ def test_foreign_folder_is_refused(run: FinishedRun, tmp_path: Path) -> None:
 def test_eos_inside_names_the_shard(tmp_path: Path) -> None:
     """A delimiter inside a document ends the export with the shard's name; dropping such documents counts them."""
     run = write_run(tmp_path / "run", [("a", "xy"), ("b", "x")], n_shards=2, tokenize=lambda t: [EOS, 5][: len(t)])
-    with pytest.raises(ConfigError, match=r"shards/part-00000-000.parquet: an EOS or BOS id occurs inside 1 document"):
+    with pytest.raises(
+        ConfigError, match=r"shards/part-00000-000.parquet: an EOS or BOS id occurs inside 1 document.* at position 0\)"
+    ):
         export(run, tmp_path / "out")
     space = IdSpace(kind="text", size=VOCABULARY, eos=EOS, drop_inner=True)
     counts = export(run, tmp_path / "other", space=space)["splits"]["train"]
     assert (counts["n_inner"], counts["n_empty"], counts["documents"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("kind", ["text", "bytes"])
+def test_avro_shards_export_like_parquet(run: FinishedRun, tmp_path: Path, kind: Any) -> None:
+    """The same documents in Avro shards give the same export, in order and shuffled."""
+    other = write_run(tmp_path / "run", DOCUMENTS, kind="avro")
+    space = SPACE if kind == "text" else IdSpace(kind="bytes", size=260, eos=2)
+    for name, options in (("a", {}), ("b", {"shuffle_seed": 1, "parts": 2})):
+        export(run, tmp_path / f"parquet-{name}", space=space, **options)
+        export(other, tmp_path / f"avro-{name}", space=space, **options)
+        assert read_arrow(tmp_path / f"avro-{name}", "train") == read_arrow(tmp_path / f"parquet-{name}", "train")
+
+
+def test_long_documents_come_in_small_batches() -> None:
+    """Batches hold at most 512 rows and 8 MiB, except for a row that is larger by itself; none is lost."""
+    texts = ["x" * size for size in (1, 5 << 20, 5 << 20, 20 << 20, 7)] + ["y"] * 600
+    batches = list(small_batches(pa.RecordBatch.from_pydict({"text": texts})))
+    assert [text for batch in batches for text in batch.column("text").to_pylist()] == texts
+    assert all(batch.num_rows == 1 or (batch.num_rows <= 512 and batch.nbytes <= 8 << 20) for batch in batches)
 
 
 def test_ids_that_the_shards_lack(run: FinishedRun, tmp_path: Path) -> None:

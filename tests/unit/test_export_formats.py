@@ -103,7 +103,8 @@ def test_datatrove_layout(dtype: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(0, "0.00 T"), (1500, "1.50 kT"), (999_500, "1.00 MT"), (99_960, "100 kT"), (7 * 10**15, "7000 TT")]
+    ("count", "text"),
+    [(0, "0.00 T"), (1500, "1.50 kT"), (999_500, "1.00 MT"), (99_960, "100 kT"), (7 * 10**15, "7000 TT")],
 )
 def test_human_counts(count: int, text: str) -> None:
     """Counts get the unit under which they stay below a thousand."""

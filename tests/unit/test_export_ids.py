@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.export import EXPORTERS, IdSpace, exporter, pick_dtype
-from byteroute_ops.export.ids import delimit, flat_ids, take_documents
+from byteroute_ops.export.ids import InnerDelimiterError, delimit, flat_ids
 from byteroute_ops.export.split import shuffle_keys, validation_mask
 
 DOCUMENTS = st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=8)
@@ -56,8 +56,9 @@ def test_delimiters_equal_the_plain_form(documents: list[list[int]], bos: int | 
 
 def test_inner_eos_is_refused_with_the_remedy() -> None:
     """An EOS inside a document is an error that says how many, where, and what to do."""
-    with pytest.raises(ConfigError, match=r"inside 1 document.*row 1 .*--inner-eos drop"):
+    with pytest.raises(InnerDelimiterError, match=r"inside 1 document.*--inner-eos drop") as caught:
         delimit(*flatten([[1, 2], [1, 5, 2]]), IdSpace(kind="text", size=6, eos=5))
+    assert caught.value.row == 1
 
 
 def test_raw_bytes_have_no_room_for_delimiters() -> None:
@@ -104,12 +105,6 @@ def test_rows_without_ids_are_refused() -> None:
     """Shards written without ids have nothing to export but bytes."""
     with pytest.raises(ConfigError, match="1 of 2 rows have no token ids; export 'bytes'"):
         flat_ids(batch([b"", b""], [[1], None]), IdSpace(kind="text", size=10))
-
-
-def test_documents_in_another_order() -> None:
-    """Documents are taken whole, in the order asked for."""
-    ids, offsets = take_documents(*flatten([[1], [2, 3], []]), np.array([1, 2, 0]))
-    assert unflatten(ids, offsets) == [[2, 3], [], [1]]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,13 @@ def test_order_of_the_run(run: FinishedRun) -> None:
     assert read(run, Share()) == EXPECTED
 
 
+def test_avro_shards(tmp_path: Path) -> None:
+    """An Avro shard is one unit, and gives the same documents."""
+    run = write_run(tmp_path, DOCUMENTS, kind="avro")
+    assert [unit.group for unit in run.units()] == [-1, -1, -1]
+    assert read(run, Share()) == EXPECTED
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 13])
 @pytest.mark.parametrize("seed", [None, 7])
 def test_shares_cover_all_without_overlap(run: FinishedRun, count: int, seed: int | None) -> None:
