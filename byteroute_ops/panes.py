@@ -4,16 +4,19 @@ A pane is what a window's trigger fired at one time for one shard. Its names com
 pane index, so a retry writes the same names, and no later pane writes them. Its record comes last.
 
 An engine that falls back to a checkpoint may fire panes anew with other contents: pane 0 may now hold what
-had come as pane 1 before, and the old pane 1 would count twice. So a record carries the digest of the record
-of the pane before it, and a reader follows that chain from pane 0. A stale pane breaks it and does not
-count. Deleting stale panes when one is written anew was rejected: a worker that an engine has given up on,
-but that still runs, would delete what its successor has written.
+had come as pane 1 before, and the old pane 1 would count twice. So a record names the parts that its pane
+holds. A discarding pane whose parts all lie in panes of lower index is stale and does not count (and a message
+that was delivered again, late, counts once); of accumulating panes the one with the most parts counts.
+
+Rejected: a chain of digests from each pane to the one before, because engines write the panes of one key in
+any order (seen on Prism); and deleting stale panes when one is written anew, because a worker that an engine
+has given up on, but that still runs, would delete what its successor has written.
 """
 
 import hashlib
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -29,6 +32,9 @@ from .processing import shard_schema
 from .records import REJECTS
 from .settings import Settings
 from .shards import FileReport, RollingWriter
+
+Identity = tuple[str, int, bytes]
+"""Source, position, digest of the contents: the order of parts, and what makes one the same as another."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,10 @@ def write_pane(pane: Pane, parts: Iterable[pa.RecordBatch], settings: Settings, 
         OSError: the output cannot be written.
     """
     attempt = _Attempt(pane, settings, output, files)
+    # A part that is there twice was delivered twice: its name and all its rows are the same.
+    distinct = {_identity(part): part for part in parts}
     try:
-        return attempt.write(sorted(parts, key=_order))
+        return attempt.write(dict(sorted(distinct.items())))
     finally:
         files.delete(layout.join(output, f"{layout.TEMPORARY}/{attempt.id}"))
 
@@ -114,10 +122,10 @@ class _Attempt:
             max_bytes=1 << 62,
         )
 
-    def write(self, parts: Iterable[pa.RecordBatch]) -> RunTotals:
+    def write(self, parts: dict[Identity, pa.RecordBatch]) -> RunTotals:
         totals, budgets = RunTotals.zero(), []
         with self._shards() as shards, self._rejects() as rejects:
-            for part in map(unpack, parts):
+            for part in map(unpack, parts.values()):
                 for batch in part.rows.to_batches():
                     shards.write(batch)
                 for batch in part.rejects.to_batches():
@@ -127,10 +135,10 @@ class _Attempt:
             written = {"shard": shards.close(), "rejects": rejects.close()}
         size = sum(one.n_bytes for one in written["shard"])
         totals = totals.merge(RunTotals(n_shards=len(written["shard"]), n_shard_bytes=size))
-        self._commit(written, Budget.merged(budgets), totals)
+        self._commit(written, Budget.merged(budgets), _record(written, totals, parts))
         return totals
 
-    def _commit(self, written: dict[str, list[FileReport]], budget: Budget, totals: RunTotals) -> None:
+    def _commit(self, written: dict[str, list[FileReport]], budget: Budget, record: bytes) -> None:
         tables = {"scripts": budget.script_table(), "languages": budget.language_table()}
         names = [one.name for reports in written.values() for one in reports]
         for table, rows in tables.items():
@@ -140,39 +148,25 @@ class _Attempt:
             names.append(name)
         name, stream = self._create(layout.pane_record(self._pane.name))
         with stream:
-            stream.write(_record(written, totals, _digest_before(self._pane, self._output, self._files)))
+            stream.write(record)
         for one in (*names, name):
             self._files.rename(self._temporary(one), layout.join(self._output, one))
 
 
-def _order(part: pa.RecordBatch) -> tuple[str, int, bytes]:
-    # The digest decides between parts of sources that number nothing, such as messages.
+def _identity(part: pa.RecordBatch) -> Identity:
+    # The digest tells apart parts of sources that number nothing, such as messages.
     digest = hashlib.blake2b(part["rows"][0].as_py() + part["rejects"][0].as_py(), digest_size=16).digest()
     return part["source"][0].as_py(), part["position"][0].as_py(), digest
 
 
-def _record(written: dict[str, list[FileReport]], totals: RunTotals, before: str | None) -> bytes:
+def _record(written: dict[str, list[FileReport]], totals: RunTotals, parts: Iterable[Identity]) -> bytes:
     listed = [
         {"path": one.name, "kind": kind, "rows": one.rows, "bytes": one.n_bytes, "sha256": one.sha256}
         for kind, reports in written.items()
         for one in reports
     ]
-    return orjson.dumps({"follows": before, "files": listed, "totals": totals.to_json()})
-
-
-def _digest_before(pane: Pane, output: str, files: Files) -> str | None:
-    if pane.index == 0:
-        return None
-    raw = _read(files, layout.join(output, layout.pane_record(Pane(pane.window, pane.shard, pane.index - 1).name)))
-    return None if raw is None else hashlib.sha256(raw).hexdigest()
-
-
-def _read(files: Files, name: str) -> bytes | None:
-    try:
-        with files.open(name) as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
+    names = [hashlib.blake2b(repr(one).encode(), digest_size=16).hexdigest() for one in parts]
+    return orjson.dumps({"parts": names, "files": listed, "totals": totals.to_json()})
 
 
 _NAME = re.compile(rf"{layout.PANES}/([^/]+)/part-(\d+)-p(\d+)\.json$")
@@ -198,27 +192,36 @@ def _window(label: str, shards: dict[int, list[int]], files: Files, output: str,
     listed: list[dict[str, Any]] = []
     totals, budgets, stale = RunTotals.zero(), list[Budget](), list[str]()
     for shard, indices in sorted(shards.items()):
-        chain, broken = _chain([Pane(label, shard, index) for index in sorted(indices)], files, output)
-        stale += [pane.name for pane in broken]
-        for pane, record in chain[-1:] if accumulating else chain:
-            listed += record["files"]
-            totals = totals.merge(RunTotals.from_json(record["totals"]))
+        panes = {
+            Pane(label, shard, index): _read(Pane(label, shard, index), files, output) for index in sorted(indices)
+        }
+        counting = _largest(panes) if accumulating else _disjoint(panes)
+        stale += [pane.name for pane in panes if not accumulating and pane not in counting]
+        for pane in counting:
+            listed += panes[pane]["files"]
+            totals = totals.merge(RunTotals.from_json(panes[pane]["totals"]))
             budgets.append(_budget(pane, files, output))
     return Window(label, listed, totals, Budget.merged(budgets), stale)
 
 
-def _chain(panes: Sequence[Pane], files: Files, output: str) -> tuple[list[tuple[Pane, dict[str, Any]]], list[Pane]]:
-    """Returns the panes that follow each other from pane 0, with their records, and those that do not."""
-    chain: list[tuple[Pane, dict[str, Any]]] = []
-    before: str | None = None
-    for number, pane in enumerate(panes):
-        raw = _read(files, layout.join(output, layout.pane_record(pane.name)))
-        record = None if raw is None else orjson.loads(raw)
-        if raw is None or record is None or pane.index != number or record["follows"] != before:
-            return chain, list(panes[number:])
-        chain.append((pane, record))
-        before = hashlib.sha256(raw).hexdigest()
-    return chain, []
+def _disjoint(panes: dict[Pane, dict[str, Any]]) -> list[Pane]:
+    """Returns the panes, by index, that hold a part which no pane of a lower index holds."""
+    counting, seen = [], set[str]()
+    for pane, record in panes.items():
+        if not seen.issuperset(record["parts"]):
+            counting.append(pane)
+            seen.update(record["parts"])
+    return counting
+
+
+def _largest(panes: dict[Pane, dict[str, Any]]) -> list[Pane]:
+    """Returns the pane with the most parts, of several the last."""
+    return [max(panes, key=lambda pane: (len(panes[pane]["parts"]), pane.index))]
+
+
+def _read(pane: Pane, files: Files, output: str) -> dict[str, Any]:
+    with files.open(layout.join(output, layout.pane_record(pane.name))) as stream:
+        return dict(orjson.loads(stream.read()))
 
 
 def _budget(pane: Pane, files: Files, output: str) -> Budget:

@@ -35,7 +35,12 @@ def make_worker_site(folder: Path) -> Path:
 def _install_wheel(folder: Path, site: Path) -> None:
     # A copy: building in the checkout would leave files there, and see stale ones.
     source = folder / "source"
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0")
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    ).stdout.split(b"\0")
     for name in filter(None, (os.fsdecode(one) for one in tracked)):
         if (ROOT / name).is_file() and not name.startswith(("tests/", "docs/")):
             (source / name).parent.mkdir(parents=True, exist_ok=True)
