@@ -73,10 +73,28 @@ def _add(table: Table, name: str, row: dict[str, Any], *, documents: str | None 
     )
 
 
+def routing_verdict(manifest: dict[str, Any], budget: pa.Table) -> list[str]:
+    """Returns what routing did to bytes and to each tokenizer's tokens, in one line each."""
+    policy, totals = manifest["policy"]["name"], manifest["totals"]
+    lines = [f"routing ({policy}): bytes {_saving(totals['n_utf8_bytes'], totals['n_routed_bytes'])}"]
+    for one in manifest["tokenizers"]:
+        total = _total([row for row in budget.to_pylist() if row["tokenizer"] == one["name"]])
+        text, routed = total["n_text_tokens"], total["n_routed_tokens"]
+        if routed is None:
+            lines.append(f"  {one['name']}: no ids for routed bytes ({one['routed_reason']})")
+        elif routed > text:
+            lines.append(f"  {one['name']}: tokens {_saving(text, routed)}, so frozen it pays less with --policy utf-8")
+        else:
+            lines.append(f"  {one['name']}: tokens {_saving(text, routed)}")
+    return lines
+
+
 def print_run(console: Console, manifest: dict[str, Any], budget: pa.Table, output: str) -> None:
     """Prints what a finished run did: the table of each tokenizer, rows in and out, rejects by reason."""
     for one in manifest["tokenizers"]:
         console.print(script_table(budget, one["name"]))
+    for line in routing_verdict(manifest, budget):
+        console.print(line, markup=False)
     totals = manifest["totals"]
     rejected = totals["rejects"]
     console.print(
@@ -85,6 +103,12 @@ def print_run(console: Console, manifest: dict[str, Any], budget: pa.Table, outp
     )
     for reason, count in sorted(rejected.items(), key=lambda item: (-item[1], item[0])):
         console.print(f"  {reason}: {count:,}")
+    if repeated := totals.get("duplicates"):
+        console.print(
+            f"{repeated:,} documents have the id of an earlier one of their range: see {output}/duplicates/, "
+            "and byteroute verify --unique",
+            markup=False,
+        )
     removed = {kind: count for kind, count in totals["removed"].items() if count}
     if removed:
         console.print("cleaning removed " + ", ".join(f"{count:,} {kind}" for kind, count in removed.items()))
