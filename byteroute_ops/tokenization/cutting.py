@@ -3,7 +3,7 @@ r"""Long documents in pieces that provably give the ids of the whole.
 Where. Before a character of `_MARKS` (space, newline, some punctuation) that follows a letter of `_LETTERS`: written
 `letter | mark` below.
 
-Why the ids are the same. For the pre-tokenizers of `_PATTERNS` (GPT-2, cl100k, Llama 3, Qwen 2 and 3, o200k), used
+Why the ids are the same. For the pre-tokenizers of `PATTERNS` (GPT-2, cl100k, Llama 3, Qwen 2 and 3, o200k), used
 alone and followed by ByteLevel, which splits nothing:
 
 1. *There is always a boundary at the cut.* In every alternative of these expressions, what can match a letter is
@@ -36,7 +36,7 @@ _LETTERS: Final = "A-Za-zÀ-ÖØ-öø-ƺΑ-Ρα-ωА-яא-תا-غف-يก-ฮぁ
 _CUT: Final = re.compile(f"[{_LETTERS}](?=[{re.escape(_MARKS)}])")
 _WINDOW: Final = 1 << 16
 
-_PATTERNS: Final = frozenset(
+PATTERNS: Final = frozenset(
     {
         GPT2_PATTERN,
         r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -59,7 +59,7 @@ def may_cut(traits: Traits) -> bool:
         traits.kind == "byte-level BPE"
         and traits.exact  # no normalizer, or NFC
         and len(patterns) == 1
-        and patterns[0] in _PATTERNS
+        and patterns[0] in PATTERNS
         and traits.steady
         and not any(_CUT.search(content) for content in traits.added.values())
     )

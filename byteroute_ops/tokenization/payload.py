@@ -91,9 +91,7 @@ class PayloadBpe:
         # What is spelled with other characters is an added token: no BPE makes it.
         spelled = {index: token.translate(_TO_LATIN1) for token, index in vocab.items()}
         found = {
-            index: token.encode("latin-1")
-            for index, token in spelled.items()
-            if token.isascii() or max(token) < "\u0100"
+            index: token.encode("latin-1") for index, token in spelled.items() if max(token, default="") < "\u0100"
         }
         return found | {index: content.encode() for index, content in self._added.items()}
 

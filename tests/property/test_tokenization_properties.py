@@ -8,6 +8,9 @@ import plain_tokenization as plain
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tokenizers import Regex
+from tokenizers.normalizers import NFC
+from tokenizers.pre_tokenizers import Split
 
 from byteroute_ops.fingerprints import NASTY_TEXTS
 from byteroute_ops.policy import load_policy
@@ -20,7 +23,7 @@ from byteroute_ops.tokenization import (
     routed_tokens_per_row,
     text_tokens_per_run,
 )
-from byteroute_ops.tokenization.cutting import cut_document
+from byteroute_ops.tokenization.cutting import PATTERNS, cut_document
 
 KINDS = {
     "byte-level": plain.byte_level(),
@@ -171,12 +174,23 @@ def test_routed_ids_decode_to_the_stream(texts: list[str], policy: str, tokenize
     assert open_tokenizer(tokenizer).decode_routed_ids(tokens.ids) == routed.data.tobytes()
 
 
-@pytest.mark.parametrize("kind", ["byte-level", "byte-level with NFC"])
-@SLOW
-@given(text=st.lists(TEXT, max_size=12).map("".join), size=st.integers(1, 9))
-def test_cutting_changes_no_id(opened: dict[Any, Tokenizer], kind: str, text: str, size: int) -> None:
-    """A document cut at every place where cutting is allowed gives the ids of the whole."""
+BOUNDARIES = [*"aZбह你1 '\n\r\t.,/!。\u0301\u093e\u00a0ſ", "'s", "'LL", "  ", "\r\n", "the", "Das"]
+
+
+@pytest.mark.parametrize("pattern", sorted(PATTERNS))
+@settings(SLOW, max_examples=400)
+@given(text=st.lists(st.sampled_from(BOUNDARIES), max_size=16).map("".join), size=st.integers(1, 3))
+def test_cutting_changes_no_pre_token(pattern: str, text: str, size: int) -> None:
+    """Cut at every place where cutting is allowed, a document falls into the pre-tokens of the whole."""
+    split = Split(Regex(pattern), "isolated").pre_tokenize_str
     pieces = cut_document(text.encode(), size)
     assert b"".join(pieces) == text.encode()
-    ids = [token for piece in pieces for token in plain.ids_of(LIBRARY[kind], piece.decode())]
-    assert ids == plain.ids_of(LIBRARY[kind], text)
+    assert [word for piece in pieces for word, _ in split(piece.decode())] == [word for word, _ in split(text)]
+
+
+@settings(SLOW, max_examples=200)
+@given(text=st.lists(TEXT, max_size=12).map("".join), size=st.integers(1, 4))
+def test_cutting_and_normalizing_go_together(text: str, size: int) -> None:
+    """NFC of the pieces is NFC of the whole, by the library's own normalizer."""
+    normal = NFC().normalize_str
+    assert "".join(normal(piece.decode()) for piece in cut_document(text.encode(), size)) == normal(text)

@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import sys
 import threading
+import unicodedata
 import warnings
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from byteroute_ops.tokenization.giga import GigatokenEngine
 from byteroute_ops.tokenization.hf import ReferenceEngine
 from byteroute_ops.tokenization.model_file import ModelTokenizer
 from byteroute_ops.tokenization.protocol import Encoded
+from byteroute_ops.tokenization.routed import routed_pieces
 from byteroute_ops.tokenization.source import file_name, read_source
 
 TEXTS = ["Hello, world!", "", "Привет 你好 नमस्ते", "a\uf904b 🇩🇪"]
@@ -205,6 +207,36 @@ def test_models_without_routed_ids_say_why(tmp_path: Path) -> None:
     config["model"]["merges"] = [pair for pair in config["model"]["merges"] if "\u0100" not in "".join(pair)]
     lacking = open_tokenizer(plain.write(config, tmp_path, "lacking.json"))
     assert lacking.routed_reason == "1 of the 256 single bytes are not in its vocabulary"
+
+
+def pieces_of(policy: str, *texts: str) -> list[tuple[int, str, bool]]:
+    """Returns (document, bytes, whether it is text) of the pieces of routed texts."""
+    routed = route_segmentation(segment_batch(plain.strings(*texts)), Router(load_policy(policy), barrier=True))
+    rows = zip(*(column.tolist() for column in routed_pieces(routed)), strict=True)
+    return [(doc, routed.data[start:end].tobytes().hex(), text) for doc, start, end, text, _ in rows]
+
+
+def test_pieces_of_a_routed_stream() -> None:
+    """Every marker, barrier and escape is a piece; the literal behind an escape, itself an escape or not, is text."""
+    assert pieces_of("utf-8", "a\uf904\uf904b\uf900", "plain", "") == [
+        (0, "61", True), (0, "efa484", False), (0, "efa484", True), (0, "efa484", False), (0, "efa48462", True),
+        (0, "efa484", False), (0, "efa480", True), (1, "706c61696e", True),
+    ]  # fmt: skip
+    assert pieces_of("script-a", "", "你好ю", "b") == [
+        (1, "c080", False), (1, "efa480", False), (1, "4f60597d", False), (1, "efa481", False), (1, "c080", False),
+        (1, "efa482", False), (1, "4e04", False), (1, "efa483", False), (2, "62", True),
+    ]  # fmt: skip
+
+
+def test_lengths_that_add_up_by_chance(tmp_path: Path) -> None:
+    """Where NFC makes one character longer and others shorter, spans come from the library all the same."""
+    path = plain.write(plain.byte_level(normalizer={"type": "NFC"}), tmp_path)
+    text = "\u0958\u212b\u212b\u212b"
+    normal = unicodedata.normalize("NFC", text)
+    assert len(normal.encode()) == len(text.encode())
+    tokens = open_tokenizer(path).text(plain.strings(text))
+    assert plain.documents_of(tokens) == ids(path, normal)
+    assert set(tokens.starts.tolist()) == {0, 3, 6, 9}
 
 
 def test_a_failing_document_costs_no_neighbour(tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ import sys
 import numpy as np, psutil, pyarrow as pa
 from byteroute_ops.tokenization import giga, open_tokenizer
 
-engine, n_calls, giga.RENEW_BYTES = sys.argv[1], int(sys.argv[2]), 4 << 20
+engine, n_calls, n_bytes, giga.RENEW_BYTES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), 4 << 20
 random = np.random.default_rng(7)
 tokenizer = open_tokenizer("default", engine)
 def feed():
-    letters = random.integers(97, 123, 2 << 20).astype(np.uint8)
+    letters = random.integers(97, 123, n_bytes).astype(np.uint8)
     letters[random.random(letters.size) < 0.125] = 32
     texts = [letters[at : at + 8192].tobytes().decode() for at in range(0, letters.size, 8192)]
     tokenizer.text(pa.array(texts), spans=False)
@@ -59,12 +59,12 @@ def test_the_fast_engine_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert engine.encode([text]).ids.tolist() == first.ids.tolist()
 
 
-@pytest.mark.parametrize(("engine", "n_calls"), [("gigatoken", 20), ("tokenizers", 3)])
-def test_ever_new_words_do_not_grow_the_process(engine: str, n_calls: int) -> None:
+@pytest.mark.parametrize(("engine", "n_calls", "n_bytes"), [("gigatoken", 20, 2 << 20), ("tokenizers", 6, 1 << 18)])
+def test_ever_new_words_do_not_grow_the_process(engine: str, n_calls: int, n_bytes: int) -> None:
     """A process that sees nothing but new words stays within a bound (unbounded, gigatoken would take 300 MB here)."""
     if engine == "gigatoken":
         pytest.importorskip("gigatoken")
-    command = [sys.executable, "-c", NEW_WORDS, engine, str(n_calls)]
+    command = [sys.executable, "-c", NEW_WORDS, engine, str(n_calls), str(n_bytes)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 120
 
