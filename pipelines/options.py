@@ -49,8 +49,19 @@ def setting_help() -> dict[str, str]:
 
 def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds an option for every setting, and `--config`, to a click command."""
+    return some_settings(*Settings.model_fields)(command)
+
+
+def some_settings(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns a decorator that adds options for the named settings, and `--config`."""
+    return lambda command: _with_settings(command, names)
+
+
+def _with_settings(command: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
     helps = setting_help()
     for name, field in reversed(Settings.model_fields.items()):
+        if name not in names:
+            continue
         flag = _FLAGS.get(name, "--" + name.replace("_", "-"))
         kwargs: dict[str, Any] = {"default": None, "help": _help(name, helps[name], field.default)}
         if field.annotation is bool:
