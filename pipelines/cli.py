@@ -8,7 +8,7 @@ import click
 from byteroute_ops import __version__
 from byteroute_ops.errors import ByteRouteError, ConfigError
 
-from . import cli_look, cli_report, cli_run, cli_stream
+from . import cli_compare, cli_look, cli_report, cli_run, cli_stream
 
 
 class Group(click.Group):
@@ -44,5 +44,11 @@ def main(debug: bool) -> None:
     """
 
 
-for command in (*cli_run.COMMANDS, *cli_stream.COMMANDS, *cli_look.COMMANDS, *cli_report.COMMANDS):
+for command in (
+    *cli_run.COMMANDS,
+    *cli_compare.COMMANDS,
+    *cli_stream.COMMANDS,
+    *cli_look.COMMANDS,
+    *cli_report.COMMANDS,
+):
     main.add_command(command)
