@@ -68,8 +68,9 @@ def _did_routing_help(report: Report) -> Answer:
     details = []
     worse = []
     for one in report.tokenizers:
-        if one.total.tokens_change is None:
+        if one.total.n_routed_tokens is None:
             details.append(f"{one.name}: no routed tokens; {one.routed_reason or 'it has no ids for routed bytes'}.")
+        if one.total.tokens_change is None:
             continue
         parts.append(f"{one.name} tokens {show(one.total.tokens_change, 'change')}")
         worse.append(one.total.tokens_change)

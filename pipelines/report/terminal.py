@@ -42,13 +42,13 @@ def print_report(console: Console, report: Report) -> None:
             console.print(_table(views[name]))
     for number, tokenizer in enumerate(report.tokenizers):
         for view in tokenizer_views(report, tokenizer, number):
-            if view.name.startswith(("scripts", "languages", "context", "costs")):
+            if view.rows and view.name.startswith(("scripts", "languages", "context", "costs")):
                 console.print(_table(view))
 
 
 def _table(view: View) -> Table:
     """Returns the first rows and the columns that fit a usual width."""
-    left_out = _NARROW if view.bins else _NARROW - {"documents"}
+    left_out = _NARROW if view.bins else {"unknown_reason"}
     shown = [i for i, column in enumerate(view.columns) if not column.extra and column.name not in left_out]
     table = Table(title=escape(view.caption), title_justify="left", header_style="bold", box=None, pad_edge=False)
     for i in shown:

@@ -87,6 +87,17 @@ def test_sample_is_spread_and_stated(outputs: dict[str, Path], tmp_path: Path) -
     assert "All documents were looked at" in (tmp_path / "all" / "report.html").read_text()
 
 
+@pytest.mark.parametrize("line", ["{broken", '{"id": "1", "text": ""}'])
+def test_nothing_to_report(line: str, tmp_path: Path, run_inline: Callable[..., Any]) -> None:
+    """A run without a document, or without a character, has a report that divides by nothing."""
+    (tmp_path / "in.jsonl").write_text(line)
+    run_inline([tmp_path / "in.jsonl"], tmp_path / "out")
+    done = report(tmp_path / "out")
+    assert (done.exit_code, done.exception) == (0, None)
+    assert "No language has enough text to say." in done.stdout
+    assert "nan" not in (tmp_path / "out-report" / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
