@@ -13,7 +13,19 @@ TIERS = (
     {"errors", "records", "_version", "unicode_data"},
     set(),  # the kernel: every module that no other tier names, so a new module has to keep the kernel's rules
     {"formats", "budgets", "shards"},
-    {"export", "files", "jobs", "layout", "loading", "panes", "parts", "processing", "range_worker", "settings"},
+    {
+        "export",
+        "files",
+        "jobs",
+        "layout",
+        "loading",
+        "panes",
+        "parts",
+        "processing",
+        "range_worker",
+        "settings",
+        "workshop",
+    },
     {"beam"},
 )
 BASE, KERNEL, BEAM = 0, 1, 4
