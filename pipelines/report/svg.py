@@ -97,7 +97,9 @@ def _label_width(labels: Sequence[str]) -> float:
 
 def _ticks(highest: float) -> list[float]:
     """Returns three to six round numbers from 0 to at least `highest`."""
-    step = 10 ** math.floor(math.log10(highest)) if highest > 0 else 1.0
+    if highest < 1e-300:  # nothing, or so little that a power of ten below it is 0
+        return [0.0, 1.0]
+    step = 10.0 ** math.floor(math.log10(highest))
     while highest / step < 3:
         step /= 2
     return [step * i for i in range(math.ceil(highest / step - 1e-9) + 1)]
