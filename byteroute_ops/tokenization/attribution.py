@@ -13,7 +13,8 @@ import numpy as np
 from byteroute_ops.encoders import UTF8_ID, framing_named, payload_widths
 from byteroute_ops.routing import Routed
 from byteroute_ops.segmentation import Segmentation
-from byteroute_ops.tokenization.protocol import Int64, Tokens
+
+from .protocol import Int64, Tokens
 
 
 def text_tokens_per_run(tokens: Tokens, seg: Segmentation) -> tuple[Int64, Int64]:
@@ -49,14 +50,15 @@ def _per_stretch(
     tokens: Tokens, bounds: Int64, strong_start: Int64, strong_end: Int64, doc_bounds: Int64
 ) -> tuple[Int64, Int64]:
     """Returns tokens by stretch, int64[k], and tokens without one by document; `bounds`: int64[k + 1]."""
-    has_text = ~tokens.added
-    n_docs = tokens.doc_offsets.size - 1
-    doc_of = np.repeat(np.arange(n_docs), tokens.counts)
-    has_text &= (np.diff(doc_bounds) > 0)[doc_of]
-    homeless = np.bincount(doc_of[~has_text], minlength=n_docs).astype(np.int64)
-    everything = bool(has_text.all())
-    starts = tokens.starts if everything else tokens.starts[has_text]
-    ends = tokens.ends if everything else tokens.ends[has_text]
+    starts, ends, per_doc = tokens.starts, tokens.ends, tokens.counts
+    added = np.flatnonzero(tokens.added)
+    homeless = np.bincount(np.searchsorted(tokens.doc_offsets, added, "right") - 1, minlength=per_doc.size)
+    empty = np.diff(doc_bounds) == 0
+    stray = bool((per_doc[empty] > homeless[empty]).any())
+    homeless[empty] = per_doc[empty]
+    if added.size or stray:
+        has_text = ~tokens.added & ~np.repeat(empty, per_doc)
+        starts, ends = starts[has_text], ends[has_text]
     n_stretches = bounds.size - 1
     if bool((ends[:-1] <= starts[1:]).all()):
         # Tokens in order and apart: a stretch's tokens are a slice, and at most its last one reaches beyond it.
@@ -75,7 +77,7 @@ def _per_stretch(
         home, starts[token], ends[token], bounds, strong_start=strong_start, strong_end=strong_end
     )
     counts = counts - np.bincount(home, minlength=n_stretches) + np.bincount(moved, minlength=n_stretches)
-    return counts.astype(np.int64), homeless
+    return counts.astype(np.int64), homeless.astype(np.int64)
 
 
 def _home_of_crossing(

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from byteroute_ops.routing import Routed
 from byteroute_ops.segmentation import utf8_of
-from byteroute_ops.tokenization.documents import spread_spans, with_affixes
-from byteroute_ops.tokenization.protocol import Bytes, Int32, Int64, Tokens
+
+from .documents import spread_spans, with_affixes
+from .protocol import Bytes, Int32, Int64, Tokens
 
 OFFSET: Final = 4
 BOS: Final = 1

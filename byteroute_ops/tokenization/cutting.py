@@ -25,7 +25,7 @@ A document without such a place, or with a tokenizer of which this is not known,
 import re
 from typing import Final
 
-from byteroute_ops.tokenization.source import GPT2_PATTERN, Traits
+from .source import GPT2_PATTERN, Traits
 
 PIECE_BYTES: Final = 1 << 20
 """Documents above this are cut, into pieces of little more than this."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from byteroute_ops.tokenization.protocol import Bools, Bytes, Encoded, Int32, Int64, Spans
+from .protocol import Bools, Bytes, Encoded, Int32, Int64, Spans
 
 MAX_CALL_BYTES = 4 << 20
 """An engine is handed at most this much text at once (one longer piece goes alone), so that a library's own

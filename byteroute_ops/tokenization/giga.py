@@ -13,9 +13,10 @@ import numpy as np
 
 from byteroute_ops.encoders import BYTE_ALPHABET
 from byteroute_ops.fingerprints import NASTY_TEXTS
-from byteroute_ops.tokenization.hf import ReferenceEngine
-from byteroute_ops.tokenization.protocol import Encoded
-from byteroute_ops.tokenization.source import Source
+
+from .hf import ReferenceEngine
+from .protocol import Encoded
+from .source import Source
 
 RENEW_BYTES = 32 << 20
 """Text between two renewals. At worst (no word ever repeats) the cache then takes some 350 MB; loading takes 0.2 to

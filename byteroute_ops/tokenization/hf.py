@@ -16,8 +16,9 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from byteroute_ops.errors import ConfigError
-from byteroute_ops.tokenization.protocol import Encoded, Int64
-from byteroute_ops.tokenization.source import Source
+
+from .protocol import Encoded, Int64
+from .source import Source
 
 
 class ReferenceEngine:

@@ -11,14 +11,15 @@ from byteroute_ops.errors import ConfigError
 from byteroute_ops.fingerprints import NASTY_TEXTS, behavioural_digest
 from byteroute_ops.routing import Routed
 from byteroute_ops.segmentation import utf8_of
-from byteroute_ops.tokenization.cutting import PIECE_BYTES, cut_document, may_cut
-from byteroute_ops.tokenization.documents import encode_pieces, spread_spans, stretches, with_affixes
-from byteroute_ops.tokenization.hf import ReferenceEngine
-from byteroute_ops.tokenization.payload import PayloadBpe
-from byteroute_ops.tokenization.protocol import Bools, Bytes, Encoded, Engine, Int32, Int64, Spans, Tokens
-from byteroute_ops.tokenization.routed import routed_pieces
-from byteroute_ops.tokenization.source import Source
-from byteroute_ops.tokenization.spans import SpanFinder
+
+from .cutting import PIECE_BYTES, cut_document, may_cut
+from .documents import encode_pieces, spread_spans, stretches, with_affixes
+from .hf import ReferenceEngine
+from .payload import PayloadBpe
+from .protocol import Bools, Bytes, Encoded, Engine, Int32, Int64, Spans, Tokens
+from .routed import routed_pieces
+from .source import Source
+from .spans import SpanFinder
 
 
 class ModelTokenizer:

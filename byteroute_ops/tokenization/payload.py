@@ -22,7 +22,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from byteroute_ops.encoders import BYTE_ALPHABET
-from byteroute_ops.tokenization.protocol import Bools, Bytes, Encoded, Int32, Int64
+
+from .protocol import Bools, Bytes, Encoded, Int32, Int64
 
 _MEMO_UNITS = 1 << 17
 _MEMO_UNIT_BYTES = 32

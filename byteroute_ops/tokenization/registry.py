@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Final, Literal
 
 from byteroute_ops.errors import ConfigError
-from byteroute_ops.tokenization.byte_ids import ByteTokenizer
-from byteroute_ops.tokenization.giga import try_gigatoken
-from byteroute_ops.tokenization.hf import ReferenceEngine
-from byteroute_ops.tokenization.model_file import ModelTokenizer
-from byteroute_ops.tokenization.protocol import Engine, Tokenizer
-from byteroute_ops.tokenization.source import file_name, read_source
+
+from .byte_ids import ByteTokenizer
+from .giga import try_gigatoken
+from .hf import ReferenceEngine
+from .model_file import ModelTokenizer
+from .protocol import Engine, Tokenizer
+from .source import file_name, read_source
 
 EngineName = Literal["auto", "tokenizers", "gigatoken"]
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from byteroute_ops.encoders import UTF8_ID, Framing, framing_named
 from byteroute_ops.routing import Routed
-from byteroute_ops.tokenization.protocol import Bools, Bytes, Int64
+
+from .protocol import Bools, Bytes, Int64
 
 
 class Pieces(NamedTuple):

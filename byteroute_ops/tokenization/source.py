@@ -21,7 +21,8 @@ from tokenizers import Tokenizer
 from byteroute_ops.encoders import BYTE_ALPHABET
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.fingerprints import structural_digest
-from byteroute_ops.tokenization.protocol import Int32
+
+from .protocol import Int32
 
 Kind = Literal["byte-level BPE", "byte-fallback BPE", "BPE", "Unigram", "WordPiece", "WordLevel"]
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from byteroute_ops.tokenization.documents import encode_pieces, stretches
-from byteroute_ops.tokenization.hf import ReferenceEngine
-from byteroute_ops.tokenization.protocol import Bools, Bytes, Encoded, Int32, Int64, Spans
-from byteroute_ops.tokenization.source import Traits
+from .documents import encode_pieces, stretches
+from .hf import ReferenceEngine
+from .protocol import Bools, Bytes, Encoded, Int32, Int64, Spans
+from .source import Traits
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,12 @@ class SpanFinder:
         np.cumsum(self.lengths[encoded.ids], out=total[1:])
         np.cumsum(counts, out=bounds[1:])
         adds_up = np.diff(total[bounds]) == ends - starts + lead
-        shift = np.repeat(starts - total[bounds[:-1]] - lead, counts)
-        first, last = total[:-1] + shift, total[1:] + shift
+        # Stretches side by side whose lengths all add up need no shift: both ends are views of one array then.
+        first, last = total[:-1], total[1:]
+        shift = starts - total[bounds[:-1]] - lead
+        if shift[counts > 0].any():
+            by_token = np.repeat(shift, counts)
+            first, last = first + by_token, last + by_token
         if self.traits.lead:
             edge = np.repeat(starts, counts)
             first, last = np.maximum(first, edge), np.maximum(last, edge)
@@ -64,6 +68,8 @@ class SpanFinder:
             if self.traits.exact and adds_up[index] and self.reference.is_normal(utf8.decode()):
                 continue
             part = slice(bounds[index], bounds[index + 1])
+            if np.may_share_memory(first, last):
+                first, last = first.copy(), last.copy()
             spans = self._of_reference(utf8, int(counts[index]))
             first[part], last[part] = spans[0] + starts[index], spans[1] + starts[index]
         return first, last

@@ -239,6 +239,18 @@ def test_lengths_that_add_up_by_chance(tmp_path: Path) -> None:
     assert set(tokens.starts.tolist()) == {0, 3, 6, 9}
 
 
+def test_lengths_and_repeated_leads(tmp_path: Path) -> None:
+    """An added token makes the normalizer put its marker again; a literal marker hides that from the sum of lengths."""
+    path = plain.write(plain.byte_fallback() | {"post_processor": None}, tmp_path)
+    text = "a<s>b<s>a\u2581"
+    tokens = open_tokenizer(path).text(plain.strings(text))
+    assert plain.documents_of(tokens) == [plain.ids_of(plain.library(plain.byte_fallback()), text, special=False)]
+    pieces = [(start, end) for start, end in zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True)]
+    offsets = plain.library(plain.byte_fallback()).encode(text, add_special_tokens=False).offsets
+    at = [len(text[:index].encode()) for index in range(len(text) + 1)]
+    assert pieces == [(at[start], at[end]) for start, end in offsets]
+
+
 def test_a_failing_document_costs_no_neighbour(tmp_path: Path) -> None:
     """Where the library raises, that document has no tokens and is named; all others are complete."""
     path = plain.write(plain.wordpiece(unknown="[MISSING]"), tmp_path)
