@@ -117,7 +117,11 @@ class Blt:
     carries_text = True
 
     def validate(self, settings: ExportSettings) -> None:
-        """Raises ConfigError for routed or raw bytes, which the schema cannot carry."""
+        """Accepts text without delimiters of ours.
+
+        Raises:
+            ConfigError: ids other than text, which the schema cannot carry; a BOS or EOS, which BLT adds itself.
+        """
         if settings.space.kind != "text":
             raise ConfigError(
                 f"BLT's Arrow files hold UTF-8 text that BLT turns into bytes itself, so ids '{settings.space.kind}' "

@@ -52,7 +52,11 @@ class Olmo(OnePartFiles):
     dtypes = ("uint8", "uint16", "uint32")
 
     def validate(self, settings: ExportSettings) -> None:
-        """Raises ConfigError when documents would not end with an EOS, or ids are raw bytes."""
+        """Accepts ids with an EOS.
+
+        Raises:
+            ConfigError: documents would not end with an EOS.
+        """
         if settings.space.eos is None:
             raise ConfigError(
                 "OLMo-core finds documents by their EOS id and loses text where it is missing: "
