@@ -10,12 +10,14 @@ PACKAGES := byteroute_ops byteroute.pipelines byteroute.schemas byteroute.runner
 CHECKED := $(wildcard byteroute_ops pipelines schemas runners tests tools benchmarks setup.py)
 
 .DELETE_ON_ERROR:
-.PHONY: help setup run test lint format types wheel-test peers clean
+.PHONY: help setup run test test-engines lint format types wheel wheel-test peers clean
 
 help:
 	@echo "make run         the demo: bundled corpus -> out/demo"
 	@echo "make test        lint, types and all tests"
 	@echo "make lint        ruff only;  make format  lets ruff rewrite the files;  make types  mypy only"
+	@echo "make test-engines  the tests on Prism and Flink; gets what the registries serve, says what they do not"
+	@echo "make wheel       dist/byteroute-VERSION-py3-none-any.whl, for workers"
 	@echo "make wheel-test  the tests against the built wheel, in a venv of its own"
 	@echo "make peers       the exports read back by the trainers' own packages (several GB, in venvs of their own)"
 	@echo "make clean       remove what the other targets made"
@@ -54,6 +56,15 @@ format: $(STAMP)
 
 types: $(STAMP)
 	@MYPYPATH=$(VENV)/types $(BIN)/mypy --strict $(addprefix -p ,$(PACKAGES))
+
+# One process: the engines' tests start servers and several workers of their own.
+test-engines: $(STAMP)
+	@PYTHON=$(BIN)/python bash tools/get_engines.sh
+	@BYTEROUTE_TEST_ENGINES=1 $(BIN)/python -m pytest --quiet tests/engines
+
+wheel: $(STAMP)
+	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	@ls dist/byteroute-*.whl
 
 wheel-test: $(STAMP)
 	@bash tools/wheel_test.sh
