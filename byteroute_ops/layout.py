@@ -4,6 +4,7 @@ manifest.json  summary.json  run.json
 shards/part-00007-000.parquet
 budgets/scripts.parquet  budgets/scripts.avro  budgets/languages.parquet  budgets/languages.avro
 rejects/part-00007.avro
+duplicates/part-00007.avro
 _plan.json  _ranges/00007.json …  _temporary/…      only while a run is unfinished
 """
 
@@ -13,14 +14,19 @@ MANIFEST = "manifest.json"
 SUMMARY = "summary.json"
 RUN = "run.json"
 PLAN = "_plan.json"
+PLAN_DRAFT = "_plan.draft"
 RANGES = "_ranges"
 TEMPORARY = "_temporary"
 SHARDS = "shards"
 REJECTS = "rejects"
+DUPLICATES = "duplicates"
 BUDGETS = "budgets"
 
-OWNED = (MANIFEST, SUMMARY, RUN, PLAN, RANGES, TEMPORARY, SHARDS, REJECTS, BUDGETS)
+OWNED = (MANIFEST, SUMMARY, RUN, PLAN, PLAN_DRAFT, RANGES, TEMPORARY, SHARDS, REJECTS, DUPLICATES, BUDGETS)
 """All that a run may write, and so all that `--overwrite` may delete."""
+
+WORKING = (RANGES, TEMPORARY, PLAN)
+"""What only an unfinished run needs, in the order in which it is removed."""
 
 SHARD_SUFFIX = {"parquet": "parquet", "avro": "avro"}
 
@@ -37,6 +43,11 @@ def shard(range_index: int, roll: int, shard_format: str) -> str:
 def rejects(range_index: int) -> str:
     """Returns the name of a range's dead-letter file."""
     return f"{REJECTS}/part-{range_index:05d}.avro"
+
+
+def duplicates(range_index: int) -> str:
+    """Returns the name of the file that names a range's documents whose id an earlier one has."""
+    return f"{DUPLICATES}/part-{range_index:05d}.avro"
 
 
 def range_record(range_index: int) -> str:

@@ -5,9 +5,10 @@ renamed last. A range without a record is done again and writes the same names w
 neither a kill nor a retry (two attempts at once included) can leave half a shard or a stale one.
 """
 
+import contextlib
 import hashlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -20,11 +21,12 @@ import pyarrow.parquet as pq
 
 from . import layout
 from .budgets import Budget, RunTotals
+from .duplicates import SeenIds
 from .files import Files
 from .formats import Range, Read, ReadOptions, read_range
 from .jobs import Job
 from .processing import REMOVED_KINDS, Processed, Processor, shard_schema
-from .records import REJECTS
+from .records import DUPLICATES, REJECTS
 from .settings import Settings
 from .shards import FileReport, RollingWriter
 
@@ -69,13 +71,28 @@ def process_range(
     attempt = _Attempt(one, job, outputs)
     try:
         for read in read_range(one, read_options(job.settings), lambda name: inputs.open(job.input_root + name)):
-            attempt.add(read, processor)
+            with _telling_where(job.output):
+                attempt.add(read, processor)
             on_progress(one.index, read.source_bytes, read.n_records)
             if attempt.is_full:
                 break
-        return attempt.commit()
+        with _telling_where(job.output):
+            return attempt.commit()
     except BaseException:
-        attempt.abort()
+        # An error of the clean-up must not stand in for the one that made it necessary.
+        with contextlib.suppress(OSError):
+            attempt.abort()
+        raise
+
+
+@contextlib.contextmanager
+def _telling_where(output: str) -> Iterator[None]:
+    """Adds the output folder to errors of writing, which say what is wrong but not where."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = output
         raise
 
 
@@ -96,13 +113,17 @@ class _Attempt:
             seed=seed,
             max_bytes=settings.shard_bytes,
         )
-        self._rejects = RollingWriter(
-            lambda _: self._create(layout.rejects(one.index)), "avro", REJECTS, seed=seed, table="rejects",
-            max_bytes=1 << 62,
-        )  # fmt: skip
+        self._rejects = self._rows_writer(layout.rejects(one.index), "rejects", REJECTS, seed)
+        self._duplicates = self._rows_writer(layout.duplicates(one.index), "duplicates", DUPLICATES, seed)
+        self._seen = SeenIds()
         self._budgets: list[Budget] = []
         self._totals = RunTotals.zero()
         self._warnings: list[str] = []
+
+    def _rows_writer(self, name: str, table: str, schema: pa.Schema, seed: bytes) -> RollingWriter:
+        return RollingWriter(
+            lambda _: self._create(name), "avro", schema, seed=seed, table=table, max_bytes=_NEVER_ROLLS
+        )
 
     def _create(self, name: str) -> tuple[str, BinaryIO]:
         return name, self._files.create(self._temporary(name))
@@ -123,9 +144,13 @@ class _Attempt:
         faults = sum(batch.num_rows for batch in rejected) - read.n_bad_records
         documents = self._wanted(read.documents)
         done = None if documents is None else processor.process(documents)
+        n_duplicates = 0
         if done is not None:
             rejected.append(done.rejects)
             self._shards.write(done.rows)
+            repeated = done.rows.filter(pa.array(self._seen.repeats(done.rows["doc_id"])))
+            self._duplicates.write(repeated.select(DUPLICATES.names))
+            n_duplicates = repeated.num_rows
             self._budgets.append(done.budget)
             if len(self._budgets) >= _MERGE_EVERY:
                 self._budgets = [Budget.merged(self._budgets)]
@@ -138,6 +163,7 @@ class _Attempt:
             records=n_documents + read.n_bad_records + faults,
             not_sampled=n_documents - (0 if documents is None else documents.num_rows),
             rejects=reasons,
+            duplicates=n_duplicates,
         )
         self._totals = self._totals.merge(totals if done is None else _with_rows(totals, done))
 
@@ -153,7 +179,7 @@ class _Attempt:
 
     def commit(self) -> str:
         """Renames all files, the record last; returns its name."""
-        shards, rejects = self._shards.close(), self._rejects.close()
+        shards, rejects, duplicates = self._shards.close(), self._rejects.close(), self._duplicates.close()
         budget = Budget.merged(self._budgets)
         tables = {"scripts": budget.script_table(), "languages": budget.language_table()}
         for name, table in tables.items():
@@ -162,7 +188,11 @@ class _Attempt:
         size = sum(report.n_bytes for report in shards)
         totals = self._totals.merge(RunTotals(n_shards=len(shards), n_shard_bytes=size))
         record = {
-            "files": [*_listed(shards, "shard"), *_listed(rejects, "rejects")],
+            "files": [
+                *_listed(shards, "shard"),
+                *_listed(rejects, "rejects"),
+                *_listed(duplicates, "duplicates"),
+            ],
             "totals": totals.to_json(),
             "warnings": self._warnings,
         }
@@ -170,18 +200,19 @@ class _Attempt:
         with self._files.create(self._temporary(record_name)) as stream:
             stream.write(orjson.dumps(record))
         budgets = [layout.range_budget(self._range.index, name) for name in tables]
-        for name in [*(report.name for report in (*shards, *rejects)), *budgets, record_name]:
+        for name in [*(report.name for report in (*shards, *rejects, *duplicates)), *budgets, record_name]:
             self._files.rename(self._temporary(name), layout.join(self._output, name))
         return record_name
 
     def abort(self) -> None:
         """Closes and removes what the attempt has written."""
-        for writer in (self._shards, self._rejects):
+        for writer in (self._shards, self._rejects, self._duplicates):
             writer.abort()
         self._files.delete(layout.join(self._output, f"{layout.TEMPORARY}/{self._id}"))
 
 
 _MERGE_EVERY = 64
+_NEVER_ROLLS = 1 << 62
 
 
 def _with_rows(totals: RunTotals, done: Processed) -> RunTotals:

@@ -72,6 +72,15 @@ REJECTS: Final = pa.schema(
 )
 """The dead-letter rows. `position` is as in `DOCUMENTS`; `raw` is null unless raw bytes were asked for."""
 
+DUPLICATES: Final = pa.schema(
+    [
+        _field("doc_id", pa.string()),
+        _field("source", pa.string()),
+        _field("position", pa.int64()),
+    ]
+)
+"""Documents whose id an earlier document of the same range has. They are in the shards too: nothing is dropped."""
+
 _COUNTS: Final = [
     _field("documents", pa.int64()),
     _field("n_codepoints", pa.int64()),
@@ -96,6 +105,7 @@ TABLES: Final = {
     "documents": DOCUMENTS,
     "shard": SHARD,
     "rejects": REJECTS,
+    "duplicates": DUPLICATES,
     "script_budget": SCRIPT_BUDGET,
     "language_budget": LANGUAGE_BUDGET,
 }

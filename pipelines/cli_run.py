@@ -10,10 +10,13 @@ import click
 import pyarrow.parquet as pq
 
 from byteroute_ops import layout
+from byteroute_ops.errors import ByteRouteError, ConfigError, describe_error
 from byteroute_ops.settings import Settings
 
+from .claim import claim_folder
 from .engines import DEFAULT, check_runner, run_ranges
 from .estimate import describe_plan
+from .local import RunFailedError
 from .options import gather_settings, parse_threshold, settings_options
 from .preprocess import files_for, make_plan, prepare_output, run_plan
 from .progress import RunProgress
@@ -63,6 +66,8 @@ def run(
     inputs, extra = split_options(inputs)
     if extra and runner == DEFAULT:
         raise no_such_option(extra[0])
+    if resume and overwrite:
+        raise ConfigError("--resume and --overwrite exclude each other: go on with the earlier run, or replace it")
     settings = gather_settings(config_file, flags)
     threshold = parse_threshold(max_rejected)
     check_runner(runner, extra, output)
@@ -73,7 +78,7 @@ def run(
         settings, inputs, output,
         workers=workers, resume=resume, overwrite=overwrite, quiet=quiet, runner=runner, extra=extra,
     )  # fmt: skip
-    sys.exit(TOO_MANY_REJECTS if exceeds(manifest["totals"], threshold, quiet=quiet) else 0)
+    sys.exit(TOO_MANY_REJECTS if exceeds(manifest["totals"], threshold, output) else 0)
 
 
 def execute(
@@ -90,17 +95,25 @@ def execute(
 ) -> dict[str, Any]:
     """Runs a job, prints its table, returns its manifest."""
     plan = make_plan(settings, inputs, output, on_note=lambda note: click.echo(f"byteroute: {note}", err=True))
-    todo = prepare_output(plan, resume=resume, overwrite=overwrite)
-    if todo is None:
-        click.echo(f"{output} is complete already; nothing to do (--overwrite runs it anew)", err=True)
-        return read_manifest(output)
-    with RunProgress(n_bytes=sum(one.n_bytes for one in todo), n_ranges=len(todo), quiet=quiet) as progress:
-        manifest = run_plan(
-            plan,
-            todo,
-            lambda job, ranges: run_ranges(job, ranges, runner=runner, extra=extra, workers=workers, progress=progress),
-            facts={"runner": runner, "workers": workers},
-        )
+    try:
+        with claim_folder(plan.job.output) as claim:
+            todo = prepare_output(plan, resume=resume, overwrite=overwrite)
+            if todo is None:
+                click.echo(f"{output} is complete already; nothing to do (--overwrite runs it anew)", err=True)
+                return read_manifest(output)
+            with RunProgress(n_bytes=sum(one.n_bytes for one in todo), n_ranges=len(todo), quiet=quiet) as progress:
+                manifest = run_plan(
+                    plan,
+                    todo,
+                    lambda job, ranges: run_ranges(
+                        job, ranges, runner=runner, extra=extra, workers=workers, progress=progress, claim=claim
+                    ),
+                    facts={"runner": runner, "workers": workers},
+                )
+    except ConfigError:
+        raise
+    except (ByteRouteError, OSError) as error:
+        raise RunFailedError(f"{describe_error(error)}; what is done stays done, and --resume goes on") from error
     if not quiet:
         print_run(wide_console(), manifest, read_budget(output), output)
     return manifest
@@ -123,17 +136,21 @@ def no_such_option(word: str) -> click.NoSuchOption:
     return click.NoSuchOption(name, possibilities=difflib.get_close_matches(name, known))
 
 
-def exceeds(totals: dict[str, Any], threshold: float | int, *, quiet: bool) -> bool:
-    """Returns whether a run rejected more than it may, and says so."""
+def exceeds(totals: dict[str, Any], threshold: float | int, output: str) -> bool:
+    """Returns whether a run rejected more than it may, and says so, with the reasons."""
     rejected = sum(totals["rejects"].values())
-    allowed = threshold if isinstance(threshold, int) else threshold * max(totals["records"], 1)
+    records = max(totals["records"], 1)
+    allowed = threshold if isinstance(threshold, int) else threshold * records
     if rejected <= allowed:
         return False
-    if not quiet:
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(totals["rejects"].items()))
-        click.echo(
-            f"byteroute: {rejected:,} rejected, more than --max-rejected allows ({reasons}); see rejects/", err=True
-        )
+    shown = f"{threshold:,}" if isinstance(threshold, int) else f"{100 * threshold:g} %"
+    lines = [
+        f"byteroute: {rejected:,} of {records:,} records rejected, more than the {shown} that --max-rejected allows"
+    ]
+    by_count = sorted(totals["rejects"].items(), key=lambda item: (-item[1], item[0]))
+    lines += [f"  {reason:<20} {count:>12,} {100 * count / records:>8.3f} %" for reason, count in by_count]
+    lines.append(f"the output is complete; the rejected rows are in {output}/{layout.REJECTS}/, see docs/rejects.md")
+    click.echo("\n".join(lines), err=True)
     return True
 
 

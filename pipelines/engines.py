@@ -15,6 +15,7 @@ from byteroute_ops.formats import Range
 from byteroute_ops.jobs import Job
 
 from .build import batch_pipeline
+from .claim import Claim
 from .local import Watcher, run_local
 
 DEFAULT = "local-mp"
@@ -43,7 +44,14 @@ def check_runner(name: str, extra: Sequence[str], output: str) -> None:
 
 
 def run_ranges(
-    job: Job, ranges: Sequence[Range], *, runner: str, extra: Sequence[str], workers: int, progress: Watcher
+    job: Job,
+    ranges: Sequence[Range],
+    *,
+    runner: str,
+    extra: Sequence[str],
+    workers: int,
+    progress: Watcher,
+    claim: Claim | None = None,
 ) -> None:
     """Does all ranges on the named engine.
 
@@ -53,7 +61,7 @@ def run_ranges(
     """
     profile = _runners().find_profile(runner)
     if not profile.beam:
-        run_local(job, ranges, workers=workers, progress=progress)
+        run_local(job, ranges, workers=workers, progress=progress, claim=claim)
         return
     _runners().launch(
         profile, batch_pipeline(job, ranges), extra, job_name=job_name(job), on_counters=_follower(progress)

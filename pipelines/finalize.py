@@ -44,7 +44,7 @@ def finalize(
         inputs=[{"name": one.uri, "size": one.size} for one in inputs.files],
         warnings=[warning for record in records for warning in record.warnings],
     )  # fmt: skip
-    for name in (layout.RANGES, layout.TEMPORARY, layout.PLAN):
+    for name in layout.WORKING:
         files.delete(layout.join(output, name))
     return manifest
 

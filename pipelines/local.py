@@ -8,7 +8,9 @@ Each worker runs the same Beam pipeline as any other runner, in memory, over the
 
 import logging
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +22,8 @@ import orjson
 from byteroute_ops.errors import ByteRouteError
 from byteroute_ops.formats import Range
 from byteroute_ops.jobs import Job
+
+from .claim import Claim
 
 MAX_ATTEMPTS = 3
 """A range that has ended this many workers ends the run."""
@@ -47,15 +51,24 @@ class _Worker:
     finished: bool = False
 
 
-def run_local(job: Job, ranges: Sequence[Range], *, workers: int, progress: Watcher) -> None:
+def run_local(
+    job: Job, ranges: Sequence[Range], *, workers: int, progress: Watcher, claim: Claim | None = None
+) -> None:
     """Does all ranges on this machine.
+
+    Args:
+        job: the run.
+        ranges: what is to do.
+        workers: processes at once.
+        progress: told how far they are.
+        claim: the lock on the output folder, which the workers hold too.
 
     Raises:
         RunFailedError: a worker reported an error that no retry mends, or a range ended its worker repeatedly.
     """
     pending = deque(ranges)
     attempts: dict[int, int] = {}
-    team = [_start(job) for _ in range(min(workers, len(ranges)))]
+    team = [_start(job, claim) for _ in range(min(workers, len(ranges)))]
     try:
         while any(not one.finished for one in team):
             active = [one for one in team if not one.finished]
@@ -67,7 +80,7 @@ def run_local(job: Job, ranges: Sequence[Range], *, workers: int, progress: Watc
                     if not one.finished and not alive:
                         _bury(one, pending, attempts)
                         if pending:
-                            team.append(_start(job))
+                            team.append(_start(job, claim))
     finally:
         for one in team:
             if one.finished:
@@ -78,11 +91,11 @@ def run_local(job: Job, ranges: Sequence[Range], *, workers: int, progress: Watc
             one.channel.close()
 
 
-def _start(job: Job) -> _Worker:
+def _start(job: Job, claim: Claim | None) -> _Worker:
     # spawn: a fork would copy the parent's threads' locks in whatever state they are.
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, job.to_json()), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, job.to_json(), claim), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process=process, channel=ours)
@@ -132,11 +145,20 @@ def _cause(exitcode: int | None) -> str:
     return f"with exit code {exitcode}"
 
 
-def _serve(channel: Connection, job: str) -> None:
+def _serve(channel: Connection, job: str, claim: Claim | None) -> None:  # noqa: ARG001 - held, not used
     """A worker process: asks for ranges until there are none."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the parent, which ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     # Beam logs what it raises anyway, and warns of extras that a local run does not need.
     logging.getLogger().setLevel(logging.CRITICAL)
     from byteroute_ops.beam.serving import serve
 
     serve(channel, Job.from_json(job))
+
+
+def _end_with_parent() -> None:
+    """Ends this process when its parent has died; a half-done range is done again by the run that goes on."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

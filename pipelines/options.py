@@ -135,8 +135,9 @@ def parse_threshold(text: str) -> float | int:
     (0.01, 100, 0.5)
     """
     try:
-        if text.endswith("%"):
-            return float(text[:-1]) / 100
-        return float(text) if "." in text else int(text)
+        value = float(text[:-1]) / 100 if text.endswith("%") else float(text) if "." in text else int(text)
+        if value < 0 or (isinstance(value, float) and not value <= 1):
+            raise ValueError
+        return value
     except ValueError:
         raise ConfigError(f"--max-rejected: {text!r} is neither a count (100) nor a fraction (1%, 0.01)") from None

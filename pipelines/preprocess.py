@@ -89,13 +89,14 @@ def prepare_output(plan: Plan, *, resume: bool, overwrite: bool) -> list[Range] 
     output = plan.job.output
     files = files_for(output)
     present = {info.uri.removeprefix(layout.join(output, "")) for info in files.walk(output)}
-    ours = not present.isdisjoint({layout.MANIFEST, layout.PLAN})
-    if overwrite and ours:
-        for name in layout.OWNED:
-            files.delete(layout.join(output, name))
+    if overwrite and not present.isdisjoint({layout.MANIFEST, layout.PLAN}):
+        _clear(files, output)
         present = set()
     if layout.MANIFEST in present:
         _same_run(plan, _read_json(files, layout.join(output, layout.MANIFEST)), output, "a finished run")
+        # A run that was killed after its last write has left these.
+        for name in layout.WORKING:
+            files.delete(layout.join(output, name))
         return None
     if layout.PLAN in present:
         _same_run(plan, _read_json(files, layout.join(output, layout.PLAN)), output, "an unfinished run")
@@ -103,12 +104,27 @@ def prepare_output(plan: Plan, *, resume: bool, overwrite: bool) -> list[Range] 
             raise ConfigError(f"{output} holds an unfinished run of this job; use --resume to go on, or --overwrite")
         files.delete(layout.join(output, layout.TEMPORARY))
         return [one for one in plan.ranges if layout.range_record(one.index) not in present]
-    if present:
+    if present - {layout.PLAN_DRAFT}:
         # Not even --overwrite deletes what no run of ours is known to have written.
         raise ConfigError(f"{output} is not empty and holds no byteroute run; choose another folder")
-    with files.create(layout.join(output, layout.PLAN)) as stream:
-        stream.write(orjson.dumps(plan.identity | {"inputs": plan.inputs.to_json()}, option=orjson.OPT_INDENT_2))
+    _write_plan(files, output, plan.identity | {"inputs": plan.inputs.to_json()})
     return list(plan.ranges)
+
+
+def _write_plan(files: Files, output: str, value: dict[str, Any]) -> None:
+    draft = layout.join(output, layout.PLAN_DRAFT)
+    with files.create(draft) as stream:
+        stream.write(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+    files.rename(draft, layout.join(output, layout.PLAN))
+
+
+def _clear(files: Files, output: str) -> None:
+    """Deletes an earlier run in an order that may be broken off anywhere: the plan that stands for it goes last."""
+    _write_plan(files, output, {"overwritten": True})
+    for name in layout.OWNED:
+        if name != layout.PLAN:
+            files.delete(layout.join(output, name))
+    files.delete(layout.join(output, layout.PLAN))
 
 
 def run_plan(plan: Plan, todo: Sequence[Range], runner: Runner, *, facts: dict[str, Any]) -> dict[str, Any]:
@@ -184,6 +200,8 @@ def identify(settings: Settings, *, on_note: Callable[[str], None]) -> dict[str,
 
 def _same_run(plan: Plan, found: dict[str, Any], output: str, what: str) -> None:
     """Refuses an output folder that another configuration or other input wrote."""
+    if found.get("overwritten"):
+        raise ConfigError(f"{output} is what an interrupted --overwrite has left; use --overwrite again")
     ours, theirs = plan.identity["settings"], found.get("settings", {})
     different = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
     if found.get("version") != plan.identity["version"]:

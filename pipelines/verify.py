@@ -16,6 +16,8 @@ from byteroute_ops.stream_codec import decode
 
 from .unique import DuplicateFinder
 
+_GLOBBED = (layout.SHARDS, layout.REJECTS, layout.DUPLICATES, layout.BUDGETS)
+
 MAX_PROBLEMS = 50
 """Problems listed; what comes after them is counted."""
 
@@ -110,7 +112,7 @@ def _check_listing(files: Files, output: str, manifest: dict[str, Any], report: 
     for path in sorted(listed - present):
         report.problem(f"{path}: missing")
     for path in sorted(present - listed):
-        if path.startswith((layout.SHARDS + "/", layout.REJECTS + "/", layout.BUDGETS + "/")):
+        if path.startswith(tuple(f"{name}/" for name in _GLOBBED)):
             report.problem(f"{path}: not in the manifest")
     totals = manifest["totals"]
     shard_rows = sum(one["rows"] for one in manifest["files"] if one["kind"] == "shard")

@@ -82,10 +82,11 @@ class Runner:
 def by_mutation(
     runner: Runner,
     seeds: Sequence[bytes],
-    wrap: Callable[[bytes], bytes] | None,
-    plain: bytes,
+    *,
     minutes: float,
     seed: int,
+    wrap: Callable[[bytes], bytes] | None,
+    plain: bytes,
 ) -> None:
     """Mutates seeds at random until the time is over; with `wrap` half of them inside an intact archive."""
     rng = random.Random(seed)

@@ -18,6 +18,7 @@ class RunTotals:
         documents: rows of the shards.
         not_sampled: records that `--sample` or `--limit` left out.
         rejects: rejected rows by reason.
+        duplicates: documents whose id an earlier document of the same range has; they are among `documents`.
         removed: code points that cleaning removed, by kind (`bom`, `feff`, `zwsp`).
         n_codepoints: of the clean texts of all documents, like the following.
         n_utf8_bytes: of the clean texts.
@@ -33,6 +34,7 @@ class RunTotals:
     documents: int = 0
     not_sampled: int = 0
     rejects: Mapping[str, int] = field(default_factory=dict)
+    duplicates: int = 0
     removed: Mapping[str, int] = field(default_factory=dict)
     n_codepoints: int = 0
     n_utf8_bytes: int = 0

@@ -130,7 +130,9 @@ class RollingWriter:
         hashing.discard()
         with contextlib.suppress(Exception):
             writer.close()
-        stream.close()
+        # What the stream still holds back cannot be written on a full disk either.
+        with contextlib.suppress(OSError):
+            stream.close()
 
     def __enter__(self) -> Self:
         return self

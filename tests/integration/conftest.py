@@ -30,6 +30,18 @@ def run_inline() -> InlineRun:
 
 
 @pytest.fixture
+def long_corpus(tmp_path: Path, data_dir: Path) -> Path:
+    """A folder that keeps two workers busy for seconds: 40 files, each a range of its own at `range_bytes=64KiB`."""
+    folder = tmp_path / "long"
+    folder.mkdir()
+    records = [json.loads(line) for line in (data_dir / "udhr_small.jsonl").read_text(encoding="utf-8").splitlines()]
+    for i in range(40):
+        lines = [json.dumps(one | {"id": f"{one['id']}-{i}-{k}"}) for k in range(4) for one in records]
+        (folder / f"{i:02d}.jsonl").write_text("\n".join([*lines, "{broken", ""]), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
 def corpus(tmp_path: Path, data_dir: Path) -> Path:
     """A folder with the small corpus cut into three JSONL files, one row of each unusable."""
     folder = tmp_path / "corpus"

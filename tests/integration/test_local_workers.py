@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from byteroute.pipelines.local import RunFailedError, run_local
 from byteroute.pipelines.preprocess import files_for, make_plan, prepare_output, run_plan
 from byteroute.pipelines.verify import verify_output
-from integration_support import digests
+from integration_support import digests, run_command
 
 from byteroute_ops.settings import load_settings
 
@@ -95,21 +94,13 @@ def test_an_unwritable_output_ends_the_run_and_can_be_resumed(run_inline: Any, c
     assert digests(output) == digests(tmp_path / "inline")
 
 
-def test_ctrl_c_ends_with_a_message_and_the_run_can_be_resumed(run_inline: Any, corpus: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_with_a_message_and_the_run_can_be_resumed(
+    run_inline: Any, long_corpus: Path, tmp_path: Path
+) -> None:
     """SIGINT to the whole group: exit 130, one line, no worker left behind; --resume finishes."""
-    run_inline([corpus], tmp_path / "inline", **SETTINGS)
+    run_inline([long_corpus], tmp_path / "inline", range_bytes=1 << 17)
     output = tmp_path / "out"
-    command = [
-        sys.executable,
-        "-m",
-        "byteroute.pipelines",
-        "run",
-        str(corpus),
-        "-o",
-        str(output),
-        "--range-bytes",
-        "4096",
-    ]
+    command = run_command(long_corpus, output, "--range-bytes", "128KiB")
     process = subprocess.Popen(
         [*command, "--workers", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )

@@ -1,6 +1,7 @@
 """What integration tests share."""
 
 import hashlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,11 @@ def do_ranges(job: Job, ranges: Sequence[Range]) -> None:
     processor = Processor(job.settings)
     for one in ranges:
         process_range(one, job, processor, inputs=LocalFiles(), outputs=LocalFiles(), on_progress=lambda *_: None)
+
+
+def run_command(corpus: Path | str, output: Path | str, *more: str) -> list[str]:
+    """Returns the command line of a run."""
+    return [sys.executable, "-m", "byteroute.pipelines", "run", str(corpus), "-o", str(output), *more]
 
 
 def digests(output: Path, *, but: tuple[str, ...] = ("run.json",)) -> dict[str, str]:
