@@ -30,7 +30,7 @@ _FEW_ROWS: Final = 256
 
 
 def read_parquet(source: Source, collector: Collector) -> Iterator[Read]:
-    """Yields the rows of the row groups whose first page lies in the slice.
+    """Yields the rows of the row groups that begin in the slice.
 
     Raises:
         InputError: the file cannot be read as a whole (no footer, no such column).
@@ -44,9 +44,9 @@ def read_parquet(source: Source, collector: Collector) -> Iterator[Read]:
             raise
         return
     first_row = 0
-    for i in range(file.num_row_groups):
+    for i, place in enumerate(_group_places(file.metadata, source.slice.size)):
         group = file.metadata.row_group(i)
-        if source.slice.is_whole or source.slice.start <= _group_offset(group) < source.slice.end:
+        if source.slice.is_whole or source.slice.start <= place < source.slice.end:
             n_done = 0
             try:
                 for batch in _group_batches(source, file, i, paths.columns):
@@ -85,13 +85,18 @@ def _unusable(source: Source) -> InputError:
     return InputError(RejectReason.UNREADABLE_FILE, "the content is not Parquet", offset=0)
 
 
-def _group_offset(group: Any) -> int:
-    """Returns where the first page of a row group lies, in bytes."""
-    if group.num_columns == 0:
-        return 0
-    column = group.column(0)
-    dictionary = column.dictionary_page_offset
-    return int(dictionary if dictionary else column.data_page_offset)
+def _group_places(metadata: Any, size: int) -> list[int]:
+    """Returns about where in a file of `size` bytes each row group begins, by the shares that the footer gives them.
+
+    The metadata of a column would tell the byte, but pyarrow ends the whole process when they are damaged (seen with
+    25.0: ColumnChunkMetaData throws through a Cython call without `except +`).
+    """
+    shares = [max(0, int(metadata.row_group(i).total_byte_size)) for i in range(metadata.num_row_groups)]
+    total, before, places = max(1, sum(shares)), 0, []
+    for share in shares:
+        places.append(min(size * before // total, size - 1))
+        before += share
+    return places
 
 
 class _Paths:
@@ -168,8 +173,7 @@ def _group_batches(source: Source, file: pq.ParquetFile, index: int, columns: li
 
 def _batch_rows(group: Any) -> int:
     """Returns how many rows make about `MAX_BATCH_BYTES`; what the metadata says is only a hint."""
-    n_bytes = sum(int(group.column(i).total_uncompressed_size) for i in range(group.num_columns))
-    return max(1, min(MAX_BATCH_ROWS, MAX_BATCH_BYTES * int(group.num_rows) // max(1, n_bytes)))
+    return max(1, min(MAX_BATCH_ROWS, MAX_BATCH_BYTES * int(group.num_rows) // max(1, int(group.total_byte_size))))
 
 
 class _Rows:
