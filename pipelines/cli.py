@@ -8,7 +8,7 @@ import click
 from byteroute_ops import __version__
 from byteroute_ops.errors import ByteRouteError, ConfigError
 
-from . import cli_compare, cli_look, cli_report, cli_run, cli_stream
+from . import cli_compare, cli_look, cli_report, cli_run, cli_stream, cli_tokenizer
 
 
 class Group(click.Group):
@@ -50,5 +50,6 @@ for command in (
     *cli_stream.COMMANDS,
     *cli_look.COMMANDS,
     *cli_report.COMMANDS,
+    *cli_tokenizer.COMMANDS,
 ):
     main.add_command(command)
