@@ -69,6 +69,17 @@ def behavioural_digest(ids: Iterable[npt.NDArray[np.int32]]) -> str:
     return sha.hexdigest()
 
 
+def tokenizer_digest(fingerprint: dict[str, Any]) -> str:
+    """Returns what a calibrated policy knows a tokenizer by: its `fingerprint()` without what changes no cost.
+
+    That is its name, so that files may be renamed, and whether special tokens are added, which routing leaves alone.
+
+    >>> tokenizer_digest({"name": "a", "structural": "1"}) == tokenizer_digest({"name": "b", "structural": "1"})
+    True
+    """
+    return json_digest({key: value for key, value in fingerprint.items() if key not in ("name", "add_special_tokens")})
+
+
 def run_fingerprint(
     *,
     tokenizers: Sequence[dict[str, Any]],

@@ -102,6 +102,20 @@ class Policy:
                 f"{fingerprint!r:.80}: run `byteroute calibrate` for it, or take another policy"
             )
 
+    def check_stream(self, framing: str, profile: str, *, barrier: bool) -> None:
+        """Passes when the policy may be used for a form of stream: it has no evidence, or evidence for this one.
+
+        Raises:
+            ConfigError: the policy was calibrated with other markers, so what it knows of costs is not true here.
+        """
+        here = {"framing": framing, "profile": profile, "barrier": barrier}
+        expected = json.loads(self.evidence).get("stream", here) if self.evidence else here
+        if expected != here:
+            raise ConfigError(
+                f"policy {self.name!r} was calibrated for streams with {expected}, this one is {here}: "
+                "run `byteroute calibrate` with the same settings, or take another policy"
+            )
+
 
 def load_policy(spec: str | Path | Mapping[str, Any]) -> Policy:
     """Returns a builtin policy by name, the policy in a JSON file, or the one that a dictionary describes.

@@ -15,6 +15,8 @@ from .budgets import BatchCounts, Budget, TokenCounts
 from .cleaning import clean_batch
 from .errors import ConfigError, RejectReason
 from .policy import load_policy
+from .fingerprints import tokenizer_digest
+from .languages import ResolvedLanguages, resolve_languages
 from .records import REJECTS, SHARD, with_columns
 from .routing import Routed, Router, route_segmentation, text_digests
 from .segmentation import Segmentation, segment_batch
@@ -85,6 +87,7 @@ class Processor:
         self._routed_bytes = _open("bytes", settings) if settings.routed_engine == "bytes" else None
         self._schema = shard_schema(settings)
 
+        self._check_counter(self._routed_bytes or next(iter(self.tokenizers.values())))
     def process(self, documents: pa.RecordBatch) -> Processed:
         """Returns rows, rejects and counts of a batch of `records.DOCUMENTS` (and kept columns).
 
@@ -101,20 +104,80 @@ class Processor:
             work = self._work(cleaned.take(pa.array(keep)))
         budget = Budget.zero()
         budget.add(BatchCounts.of(documents["lang"], work.seg, work.routed), work.token_counts())
-        return Processed(self._rows(documents, work), rejects, budget, removed.sum(axis=0))
+        rows = self._rows(documents, work)
+        totals = RunTotals(
+            documents=rows.num_rows,
+            rejects={RejectReason.TOKENIZER_FAILURE.value: rejects.num_rows} if rejects.num_rows else {},
+            removed=dict(zip(REMOVED_KINDS, removed.sum(axis=0).tolist(), strict=True)),
+            languages=_origins(found),
+            unknown_tokens=self._unknown(work),
+            **{name: pc.sum(rows[name]).as_py() or 0 for name in SUMMED},
+        )
+        return Processed(rows, rejects, budget, totals)
+
+    def _languages(self, documents: pa.RecordBatch, texts: pa.StringArray) -> ResolvedLanguages:
+        return resolve_languages(
+            documents["lang"],
+            documents["source"],
+            texts,
+            pattern=self.settings.lang_pattern,
+            identify=self.settings.identify_languages,
+            threshold=self.settings.lang_threshold,
+        )
+
+    def _unknown(self, work: "_Work") -> dict[str, int]:
+        """Returns how many text tokens are the unknown token, for the tokenizers that have one."""
+        ids = {name: tokenizer.unknown_id for name, tokenizer in self.tokenizers.items()}
+        return {name: int(np.count_nonzero(work.text[name].ids == one)) for name, one in ids.items() if one is not None}
+
+    def _check_counter(self, counter: Tokenizer) -> None:
+        """Checks that what counts routed tokens suits the policy, and that it counts any if documents go by it."""
+        policy, settings = self.router.policy, self.settings
+        if policy.evidence is not None:
+            policy.check_tokenizer(tokenizer_digest(counter.fingerprint()))
+            policy.check_stream(settings.framing, settings.profile, barrier=settings.barrier)
+        if settings.never_worse and counter.routed_reason is not None:
+            raise ConfigError(
+                f"never_worse counts routed tokens, and the first tokenizer has none ({counter.routed_reason}); "
+                "put another one first, or use routed_engine bytes"
+            )
 
     def _work(self, texts: pa.StringArray) -> "_Work":
         seg = segment_batch(texts)
         routed = route_segmentation(seg, self.router)
-        text: dict[str, Tokens] = {}
-        streams: dict[str, Tokens | None] = {}
-        for name, tokenizer in self.tokenizers.items():
-            text[name] = tokenizer.text(texts)
-            if self._routed_bytes is not None:
-                streams[name] = self._routed_bytes.routed(routed)
-            else:
-                streams[name] = tokenizer.routed(routed, text[name])
-        return _Work(texts, seg, routed, text, streams)
+        first = next(iter(text))
+        stream = self._stream(first, routed, text[first])
+        if self.settings.never_worse and stream is not None:
+            routed, stream = self._never_worse(seg, routed, text[first], stream)
+        rest = {name: self._stream(name, routed, tokens) for name, tokens in text.items() if name != first}
+        return _Work(texts, seg, routed, text, {first: stream, **rest})
+
+    def _stream(self, name: str, routed: Routed, text: Tokens) -> Tokens | None:
+        """Returns the tokens of routed streams under a tokenizer, or whatever counts for it."""
+        if self._routed_bytes is not None:
+            return self._routed_bytes.routed(routed)
+        return self.tokenizers[name].routed(routed, text)
+
+    def _never_worse(self, seg: Segmentation, routed: Routed, text: Tokens, stream: Tokens) -> tuple[Routed, Tokens]:
+        """Returns streams and tokens once documents that routing made longer are UTF-8."""
+        name = next(iter(self.tokenizers))
+        least = text.counts if self._routed_bytes is None else stream.counts - np.diff(routed.doc_routed - seg.doc_byte)
+        worse = stream.counts > least
+        if not worse.any():
+            return routed, stream
+        kept, of_kept = self._routed_only(seg, ~worse, name, text)
+        # Escapes of literals make UTF-8 longer than the text, so a segment may have been the better form after all.
+        back = worse & (of_kept.counts > stream.counts)
+        return self._routed_only(seg, ~worse | back, name, text) if back.any() else (kept, of_kept)
+
+    def _routed_only(
+        self, seg: Segmentation, only: npt.NDArray[np.bool_], name: str, text: Tokens
+    ) -> tuple[Routed, Tokens]:
+        routed = route_segmentation(seg, self.router, only=only)
+        stream = self._stream(name, routed, text)
+        if stream is None:  # pragma: no cover - `_check_counter` refuses such a tokenizer
+            raise ConfigError(f"tokenizer {name!r:.80} has no routed ids")
+        return routed, stream
 
     def _rejects(self, documents: pa.RecordBatch) -> pa.RecordBatch:
         n = documents.num_rows

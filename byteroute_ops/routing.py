@@ -121,8 +121,13 @@ class Routed:
         return pa.ListArray.from_arrays(pa.array(first), rows, type=kind)
 
 
-def route_segmentation(seg: Segmentation, router: Router) -> Routed:
+def route_segmentation(seg: Segmentation, router: Router, *, only: npt.NDArray[np.bool_] | None = None) -> Routed:
     """Returns the routed streams of a segmented batch.
+
+    Args:
+        seg: the batch.
+        router: the settings.
+        only: bool[n_docs], the documents that may have segments; the others stay UTF-8, with escapes. None: all.
 
     Raises:
         InputError: the streams together would take 2 GiB or more, which Arrow's binary columns cannot hold.
@@ -133,6 +138,8 @@ def route_segmentation(seg: Segmentation, router: Router) -> Routed:
         spans = min_bytes_spans(seg, costs_of(framing, router.profile, barrier=router.barrier), literals)
     else:
         spans = table_spans(seg, router.policy, framing)
+    if only is not None:
+        spans = spans.where(only[np.searchsorted(seg.doc_cp, spans.start, "right") - 1])
     escapes = literals[spans.holding(literals) < 0]
     codepoints = take_stretches(seg.codepoints, spans.start, spans.end)
     places = np.concatenate([[0], np.cumsum(spans.end - spans.start)])

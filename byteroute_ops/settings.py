@@ -40,6 +40,7 @@ class Settings(BaseModel):
         add_special_tokens: whether the tokenizer's post-processor adds its tokens.
         routed_engine: what counts routed tokens: the tokenizer's own byte alphabet, or one id a byte.
         ids: which ids the shards hold.
+        never_worse: keep a document UTF-8 when its routed form has more tokens, counted as `routed_engine` says.
         shard_format: file format of the shards.
         compression: of the shards; deflate is for Avro only.
         shard_bytes: a shard file is closed when it has reached this many bytes on disk.
@@ -73,6 +74,7 @@ class Settings(BaseModel):
     shard_format: Literal["parquet", "avro"] = "parquet"
     compression: Literal["zstd", "deflate", "none"] = "zstd"
     shard_bytes: int = Field(default=256 * MIB, ge=1)
+    never_worse: bool = False
     range_bytes: int = Field(default=64 * MIB, ge=1)
 
     @field_validator("keep")

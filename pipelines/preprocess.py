@@ -186,7 +186,7 @@ def identify(settings: Settings, *, on_note: Callable[[str], None]) -> dict[str,
         profile=router.profile,
         barrier=router.barrier,
         unicode_version=UNICODE_VERSION,
-        settings={name: shown[name] for name in ("zwsp", "add_special_tokens", "routed_engine", "ids")},
+        settings={name: shown[name] for name in ("zwsp", "add_special_tokens", "routed_engine", "ids", "never_worse")},
     )
     return {
         "version": __version__,
