@@ -14,9 +14,8 @@ import pyarrow as pa
 from .budgets import BatchCounts, Budget, TokenCounts
 from .cleaning import clean_batch
 from .errors import ConfigError, RejectReason
-from .policy import load_policy
 from .fingerprints import tokenizer_digest
-from .languages import ResolvedLanguages, resolve_languages
+from .policy import load_policy
 from .records import REJECTS, SHARD, with_columns
 from .routing import Routed, Router, route_segmentation, text_digests
 from .segmentation import Segmentation, segment_batch
@@ -85,9 +84,9 @@ class Processor:
             for name, spec in zip(tokenizer_names(settings.tokenizers), settings.tokenizers, strict=True)
         }
         self._routed_bytes = _open("bytes", settings) if settings.routed_engine == "bytes" else None
+        self._check_counter(self._routed_bytes or next(iter(self.tokenizers.values())))
         self._schema = shard_schema(settings)
 
-        self._check_counter(self._routed_bytes or next(iter(self.tokenizers.values())))
     def process(self, documents: pa.RecordBatch) -> Processed:
         """Returns rows, rejects and counts of a batch of `records.DOCUMENTS` (and kept columns).
 
@@ -104,31 +103,7 @@ class Processor:
             work = self._work(cleaned.take(pa.array(keep)))
         budget = Budget.zero()
         budget.add(BatchCounts.of(documents["lang"], work.seg, work.routed), work.token_counts())
-        rows = self._rows(documents, work)
-        totals = RunTotals(
-            documents=rows.num_rows,
-            rejects={RejectReason.TOKENIZER_FAILURE.value: rejects.num_rows} if rejects.num_rows else {},
-            removed=dict(zip(REMOVED_KINDS, removed.sum(axis=0).tolist(), strict=True)),
-            languages=_origins(found),
-            unknown_tokens=self._unknown(work),
-            **{name: pc.sum(rows[name]).as_py() or 0 for name in SUMMED},
-        )
-        return Processed(rows, rejects, budget, totals)
-
-    def _languages(self, documents: pa.RecordBatch, texts: pa.StringArray) -> ResolvedLanguages:
-        return resolve_languages(
-            documents["lang"],
-            documents["source"],
-            texts,
-            pattern=self.settings.lang_pattern,
-            identify=self.settings.identify_languages,
-            threshold=self.settings.lang_threshold,
-        )
-
-    def _unknown(self, work: "_Work") -> dict[str, int]:
-        """Returns how many text tokens are the unknown token, for the tokenizers that have one."""
-        ids = {name: tokenizer.unknown_id for name, tokenizer in self.tokenizers.items()}
-        return {name: int(np.count_nonzero(work.text[name].ids == one)) for name, one in ids.items() if one is not None}
+        return Processed(self._rows(documents, work), rejects, budget, removed.sum(axis=0))
 
     def _check_counter(self, counter: Tokenizer) -> None:
         """Checks that what counts routed tokens suits the policy, and that it counts any if documents go by it."""
@@ -144,6 +119,7 @@ class Processor:
 
     def _work(self, texts: pa.StringArray) -> "_Work":
         seg = segment_batch(texts)
+        text = {name: tokenizer.text(texts) for name, tokenizer in self.tokenizers.items()}
         routed = route_segmentation(seg, self.router)
         first = next(iter(text))
         stream = self._stream(first, routed, text[first])
