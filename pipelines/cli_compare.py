@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 
 from byteroute_ops.comparison import CONFIDENCE, REPLICATES, SEED
 from byteroute_ops.errors import ConfigError
@@ -13,9 +14,10 @@ from byteroute_ops.settings import Settings
 from byteroute_ops.tokenization import Tokenizer, open_tokenizer
 from byteroute_ops.trial import Variant
 
+from .calibrate import calibrate
 from .compare import Bootstrap, compare
 from .compare_documents import Corpus
-from .compare_show import N_ROWS, print_comparison
+from .compare_show import N_ROWS, print_calibration, print_comparison
 from .options import gather_settings, some_settings
 from .tables import wide_console
 
@@ -127,4 +129,53 @@ def _check_names(variants: list[Variant]) -> None:
         raise ConfigError(f"policies: two are called {', '.join(double)}; give each file a name of its own")
 
 
-COMMANDS = (compare_command,)
+@click.command("calibrate")
+@click.argument("inputs", nargs=-1, required=True)
+@some_settings(*_READING, "framing", "profile", "barrier", "routed_engine")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Policy file to write.")
+@click.option("--name", help="Name of the policy.  [default: auto-TOKENIZER]")
+@_replicates
+@_confidence
+@_seed
+@click.option("--quiet", is_flag=True, help="Print no table.")
+def calibrate_command(
+    *,
+    inputs: tuple[str, ...],
+    config_file: str | None,
+    output: str,
+    name: str | None,
+    replicates: int,
+    confidence: float,
+    seed: int,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Find the policy `auto` of a tokenizer: per script the route with the fewest tokens.
+
+    INPUTS are files, folders or quoted globs, read several times. One half of the documents chooses, the other must
+    confirm. The policy file carries its evidence, and works with this tokenizer and these markers only.
+    """
+    settings = gather_settings(config_file, flags)
+    if len(settings.tokenizers) > 1:
+        raise ConfigError("calibrate takes one --tokenizer: a policy that suits one may cost another more")
+    spec = "bytes" if settings.routed_engine == "bytes" else settings.tokenizers[0]
+    [(tokenizer_name, tokenizer)] = open_all(settings.model_copy(update={"tokenizers": (spec,)})).items()
+    if tokenizer.routed_reason is not None:
+        raise ConfigError(f"tokenizer {tokenizer_name!r:.80} has no routed ids: {tokenizer.routed_reason}")
+    found = calibrate(
+        Corpus(settings, inputs),
+        tokenizer,
+        name=name or f"auto-{tokenizer_name}",
+        tokenizer_name=tokenizer_name,
+        framing="text" if settings.profile == "text" else settings.framing,
+        barrier=settings.barrier,
+        bootstrap=Bootstrap(replicates=replicates, confidence=confidence, seed=seed),
+    )
+    if not found.findings:
+        raise ConfigError("no document to calibrate on; check the inputs, --sample and --limit")
+    Path(output).write_bytes(orjson.dumps(found.policy, option=orjson.OPT_INDENT_2))
+    if not quiet:
+        print_calibration(wide_console(), found)
+
+
+COMMANDS = (compare_command, calibrate_command)

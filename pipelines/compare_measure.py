@@ -116,12 +116,12 @@ class Bench:
         return result
 
 
-def script_cells(measured: Measured, script: npt.NDArray[np.uint8], n_scripts: int) -> tuple[Int64, Int64, Int64]:
+def script_cells(measured: Measured, script: npt.NDArray[Any], n_scripts: int) -> tuple[Int64, Int64, Int64]:
     """Returns (script, document, values) of every pair that occurs: int64[n], int64[n], int64[n_measures, n].
 
     Args:
         measured: a batch.
-        script: uint8[n_runs], a class of each run.
+        script: int[n_runs], a class of each run.
         n_scripts: classes are below this.
     """
     codes, cell = np.unique(measured.seg.run_doc.astype(np.int64) * n_scripts + script, return_inverse=True)

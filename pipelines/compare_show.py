@@ -1,11 +1,15 @@
 """A comparison in a terminal: for each tokenizer a table of scripts and one of languages."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from byteroute_ops.comparison import Estimate
+
+from .calibrate import Calibration
 from .compare import Comparison, Row
 
 N_ROWS = 25
@@ -67,27 +71,53 @@ def _variant(row: Row) -> str:
 
 
 def shown_change(row: Row) -> str:
-    """Returns the change against UTF-8 as a cell: `-25.0 % [-25.4, -24.6]`.
-
-    `=` is within the noise, `?` stands for too few documents.
-    """
+    """Returns the change against UTF-8 as a cell; see `shown_estimate`."""
     if row.verdict == "no routed ids":
         return "n/a"
-    if row.saving is None:
+    verdict: Any = row.verdict
+    return shown_estimate(Estimate(row.saving, row.saving_low, row.saving_high, verdict))
+
+
+def shown_estimate(found: Estimate) -> str:
+    """Returns a change against UTF-8 as a cell.
+
+    `=` is within the noise, `?` stands for too few documents.
+
+    >>> shown_estimate(Estimate(0.25, 0.246, 0.254, "fewer"))
+    '-25.0 % [-25.4, -24.6]'
+    """
+    if found.saving is None:
         return "–"
-    change = _percent(-row.saving)
-    if row.saving_low is None or row.saving_high is None:
+    change = f"{100 * -found.saving:+.{_digits(found.saving)}f} %"
+    if found.low is None or found.high is None:
         return f"{change} ?"
-    if row.verdict == "none":
-        return "=" if not row.saving and row.saving_low == row.saving_high else f"= [{_interval(row)}]"
-    return f"{change} [{_interval(row)}]"
+    digits = _digits(max(abs(found.low), abs(found.high)))
+    interval = f"[{-100 * found.high:+.{digits}f}, {-100 * found.low:+.{digits}f}]"
+    if found.verdict != "none":
+        return f"{change} {interval}"
+    return f"= {interval}" if found.low < found.high else "="
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:+.1f} %" if abs(value) >= 0.0005 else f"{100 * value:+.3f} %"
+def _digits(fraction: float) -> int:
+    return 1 if abs(fraction) >= 0.0005 else 3
 
 
-def _interval(row: Row) -> str:
-    low, high = -(row.saving_high or 0.0), -(row.saving_low or 0.0)
-    digits = 1 if max(abs(low), abs(high)) >= 0.0005 else 3
-    return f"{100 * low:+.{digits}f}, {100 * high:+.{digits}f}"
+def print_calibration(console: Console, found: Calibration) -> None:
+    """Prints what was found of each script, those that are routed first."""
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table.add_column("script", no_wrap=True)
+    for name in ("tokens", "tried", "choose", "confirm"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for one in sorted(found.findings, key=lambda one: not one.routed):
+        cells = [f"{one.n_text_tokens:,}", one.encoding or "", shown_estimate(one.choose), shown_estimate(one.confirm)]
+        table.add_row(one.script, *cells, f"routed: {one.reason}" if one.routed else one.reason)
+    console.print(table)
+    policy = found.policy
+    sample = policy["evidence"]["sample"]
+    routed = " ".join(f"{script} {encoding}" for script, encoding in policy["scripts"].items()) or "nothing"
+    console.print(
+        f"policy {policy['name']}: {routed}; segments from {policy['min_codepoints']} code points on. "
+        f"{sample['documents']:,} documents: {sample['choose']:,} to choose, {sample['confirm']:,} to confirm.",
+        markup=False,
+    )
