@@ -19,6 +19,7 @@ Indices = npt.NDArray[np.int64]
 # Steps done for all walkers at once, at least and at most, before those that remain are followed one by one,
 # and how many must remain for the steps after the least to be worth it.
 _LEAST_STEPS, _MOST_STEPS, _MANY = 8, 64, 16
+_SLIDE_STEPS = 3
 
 
 def grapheme_breaks(codepoints: U32, doc_starts: Indices) -> Bools:
@@ -90,6 +91,9 @@ def _nearest_break(breaks: Bools, positions: Indices, step: int) -> Indices:
         if not moving.size:
             return out
         out[moving] += step
+    if moving.size < _MANY:
+        out[moving] = walk(out[moving], step, n, lambda at: ~breaks[at])
+        return out
     starts = np.append(np.flatnonzero(breaks), n)
     index = np.searchsorted(starts, out[moving]) if step > 0 else np.searchsorted(starts, out[moving], "right") - 1
     out[moving] = starts[index]
@@ -179,6 +183,22 @@ def _same_text(doc_starts: Indices, before: Indices, after: Indices) -> Bools:
     """Whether two positions lie in the same text."""
     same: Bools = np.searchsorted(doc_starts, before, "right") == np.searchsorted(doc_starts, after, "right")
     return same
+
+
+def slide(mask: Bools, positions: Indices, step: int) -> Indices:
+    """Moves every position by `step` (1 or -1) while `mask` is true there; ends at -1 or len(mask) at the latest.
+
+    For many positions that nearly all stop soon: a few steps are done for all of them, whether they move or not.
+    """
+    out, move = positions.astype(np.int64), np.add if step > 0 else np.subtract
+    for _ in range(_SLIDE_STEPS):
+        # Beyond an end the mask goes on as it ended, with true.
+        move(out, mask.take(out, mode="clip"), out=out)
+    np.clip(out, -1, len(mask), out=out)
+    rest = np.flatnonzero(mask.take(out, mode="clip"))
+    if rest.size:
+        out[rest] = walk(out[rest], step, len(mask), lambda at: mask[at])
+    return out
 
 
 def walk(positions: Indices, step: int, n: int, holds: Callable[[Indices], Bools]) -> Indices:

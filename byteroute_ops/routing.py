@@ -211,7 +211,7 @@ def _row_columns(
     """Returns the row columns of `Routed`, and `doc_routed`; `codepoints` are those of the spans, end to end."""
     framing = framing_named(router.framing)
     start = _row_starts(seg, spans)
-    end = np.append(start, len(seg.codepoints))[1:]
+    end = np.append(start, seg.n_codepoints)[1:]
     run = np.searchsorted(seg.run_start, start, "right") - 1
     doc = seg.run_doc[run]
     index = spans.holding(start)
@@ -247,7 +247,7 @@ def _row_columns(
 def _row_starts(seg: Segmentation, spans: Spans) -> Offsets:
     """Returns where rows start: at script runs, and where a segment starts or ends within one. int64[n_rows]."""
     bounds = np.concatenate([spans.start, spans.end])
-    bounds = bounds[bounds < len(seg.codepoints)]
+    bounds = bounds[bounds < seg.n_codepoints]
     inside = bounds[seg.run_start[np.searchsorted(seg.run_start, bounds, "right") - 1] != bounds]
     if not inside.size:
         return seg.run_start

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from byteroute_ops import unicode_data as data
 from byteroute_ops.errors import InputError, RejectReason
@@ -29,7 +28,6 @@ class Segmentation:
     Attributes:
         utf8: uint8[n_bytes], UTF-8 of all documents (a view of the Arrow buffer).
         doc_byte: int64[n_docs + 1], byte offsets of the documents in `utf8`.
-        codepoints: uint32[n_cp], all code points.
         doc_cp: int64[n_docs + 1], code point offsets of the documents.
         run_doc: int32[n_runs], the document of each run.
         run_start: int64[n_runs], first code point of each run (over the batch); runs tile every document
@@ -46,7 +44,6 @@ class Segmentation:
 
     utf8: U8
     doc_byte: Indices
-    codepoints: U32
     doc_cp: Indices
     run_doc: npt.NDArray[np.int32]
     run_start: Indices
@@ -57,13 +54,23 @@ class Segmentation:
     run_strong_end: Indices
     cluster_breaks: Bools
 
+    @property
+    def n_codepoints(self) -> int:
+        """Code points of all documents."""
+        return int(self.doc_cp[-1])
+
+    @cached_property
+    def codepoints(self) -> U32:
+        """uint32[n_cp]: all code points, decoded on first use. Most of what follows needs a few of them, or none."""
+        return np.frombuffer(decode_utf8(self.utf8).encode("utf-32-le"), np.uint32)
+
     @cached_property
     def cp_byte(self) -> Indices:
         """int64[n_cp + 1]: byte offset of every code point in `utf8`, and its length.
 
         Eight bytes a code point, made on first use: `run_byte` has those of the runs for nothing.
         """
-        if len(self.utf8) == len(self.codepoints):
+        if len(self.utf8) == self.n_codepoints:
             return np.arange(len(self.utf8) + 1)
         return np.append(np.flatnonzero(self.utf8.view(np.int8) >= -64), len(self.utf8))
 
@@ -84,13 +91,7 @@ def segment_batch(texts: pa.StringArray) -> Segmentation:
         InputError: the bytes are not well-formed UTF-8 (`offset` in bytes of the batch). Arrow arrays
             that were made from `str` are always well-formed.
     """
-    utf8, doc_byte = utf8_of(texts)
-    if texts.null_count:
-        texts = texts.fill_null("")
-    lengths = pc.utf8_length(texts).to_numpy(zero_copy_only=False)
-    doc_cp = np.zeros(len(doc_byte), np.int64)
-    np.cumsum(lengths, out=doc_cp[1:])
-    return _Parts(utf8, doc_byte, doc_cp).joined()
+    return _Parts(*utf8_of(texts)).joined()
 
 
 def segment_text(text: str) -> list[Run]:
@@ -114,7 +115,7 @@ def segment_text(text: str) -> list[Run]:
         detail = f"lone surrogate at code point {error.start}; replace or drop it first"
         raise InputError(RejectReason.LONE_SURROGATE, detail, offset=error.start) from None
     found = segment_batch(texts)
-    ends = np.append(found.run_start, len(found.codepoints))[1:].tolist()
+    ends = np.append(found.run_start, found.n_codepoints)[1:].tolist()
     rows = zip(found.run_report.tolist(), found.run_script.tolist(), found.run_start.tolist(), ends, strict=True)
     return [Run(data.SCRIPTS[report], data.SCRIPTS[script], start, end) for report, script, start, end in rows]
 
@@ -133,30 +134,36 @@ def utf8_of(texts: pa.StringArray) -> tuple[U8, Indices]:
 
 
 class _Parts:
-    """Chunks on their way to a `Segmentation`: code points and breaks go to their place, runs to lists."""
+    """Chunks on their way to a `Segmentation`."""
 
-    def __init__(self, utf8: U8, doc_byte: Indices, doc_cp: Indices) -> None:
-        self.utf8, self.doc_byte, self.doc_cp = utf8, doc_byte, doc_cp
-        self.codepoints = np.empty(int(doc_cp[-1]), np.uint32)
-        self.breaks = np.empty(int(doc_cp[-1]), np.bool_)
+    def __init__(self, utf8: U8, doc_byte: Indices) -> None:
+        self.utf8, self.doc_byte = utf8, doc_byte
+        self.n_codepoints = 0
+        self.doc_cp = np.zeros(len(doc_byte), np.int64)
+        self.breaks: list[Bools] = [np.zeros(0, np.bool_)]
         self.runs: list[tuple[Indices, Indices, U8, Indices, Indices, Indices]] = []
         bounds = chunk_bounds(doc_byte)
         for first, last in pairwise(bounds):
             self._add(first, last)
+        # What is empty begins where the next document does.
+        self.doc_cp[bounds[-1] :] = self.n_codepoints
 
     def _add(self, first: int, last: int) -> None:
         """Segments the documents [first, last)."""
-        byte, cp = int(self.doc_byte[first]), int(self.doc_cp[first])
+        byte, cp = int(self.doc_byte[first]), self.n_codepoints
         utf8 = self.utf8[byte : self.doc_byte[last]]
         if not len(utf8):
+            self.doc_cp[first:last] = cp
             return
-        bounds = self.doc_cp[first : last + 1] - cp
-        filled = np.flatnonzero(bounds[1:] > bounds[:-1])
-        docs = bounds[filled]
-        chunk: Chunk = segment_chunk(utf8, decode_utf8(utf8, offset=byte), docs)
-        self.codepoints[cp : cp + len(chunk.codepoints)] = chunk.codepoints
-        self.breaks[cp : cp + len(chunk.breaks)] = chunk.breaks
-        n_runs = np.diff(np.append(np.searchsorted(chunk.run_start, docs), len(chunk.run_start)))
+        bounds = self.doc_byte[first : last + 1] - byte
+        is_filled = bounds[1:] > bounds[:-1]
+        filled = np.flatnonzero(is_filled)
+        chunk: Chunk = segment_chunk(utf8, decode_utf8(utf8, offset=byte), bounds[filled])
+        self.breaks.append(chunk.breaks)
+        self.n_codepoints += len(chunk.breaks)
+        starts = np.append(chunk.doc_start, len(chunk.breaks)) + cp
+        self.doc_cp[first:last] = starts[np.cumsum(is_filled) - is_filled]
+        n_runs = np.diff(np.append(np.searchsorted(chunk.run_start, chunk.doc_start), len(chunk.run_start)))
         doc = np.repeat(filled + first, n_runs)
         bytes_ = (chunk.run_byte + byte, chunk.strong_start + byte, chunk.strong_end + byte)
         self.runs.append((doc, chunk.run_start + cp, chunk.run_script, *bytes_))
@@ -171,7 +178,6 @@ class _Parts:
         return Segmentation(
             utf8=self.utf8,
             doc_byte=self.doc_byte,
-            codepoints=self.codepoints,
             doc_cp=self.doc_cp,
             run_doc=doc.astype(np.int32),
             run_start=start,
@@ -180,5 +186,5 @@ class _Parts:
             run_byte=np.append(byte, len(self.utf8)),
             run_strong_start=strong_start,
             run_strong_end=strong_end,
-            cluster_breaks=self.breaks,
+            cluster_breaks=np.concatenate(self.breaks),
         )

@@ -10,8 +10,9 @@ The rules (a class per grapheme cluster; UAX #24, UTS #51, UTS #39):
 * Neutral clusters before the first strong one take its class, those after the last keep that. Without
   a strong cluster they are Common.
 
-So only the places where one strong character differs from the next need work, and the neutral
-characters between such two. Classes are held as script id + 1, with 0 for neutral.
+Classes are held as script id + 1, with 0 for neutral. Runs come from passes over all classes as bytes,
+which cost next to nothing: neutral characters take the class before them, a few at a time, and what then
+still differs from its neighbour is looked at.
 """
 
 from typing import Final, NamedTuple
@@ -20,18 +21,22 @@ import numpy as np
 
 from byteroute_ops import unicode_data as data
 from byteroute_ops import unicode_tables as tables
-from byteroute_ops.graphemes import Indices, cluster_ends, cluster_starts, sorted_distinct, walk
+from byteroute_ops.graphemes import Indices, cluster_ends, cluster_starts, slide, sorted_distinct
 from byteroute_ops.unicode_tables import U8, U32, Bools
 
 _JPAN, _KORE, _HANB = 1, 2, 4
 _AUGMENTED: Final = {"Hani": _JPAN | _KORE | _HANB, "Hira": _JPAN, "Kana": _JPAN, "Hang": _KORE, "Bopo": _HANB}
+
+_LEADING: Final = 255
+"""Stands for the class of neutral characters at the start of a text until it is known; no script has it."""
+_FILL_STEPS: Final = (1, 2, 4, 8)
 
 
 class Text(NamedTuple):
     """What the steps look at: non-empty texts back to back.
 
     Attributes:
-        codepoints: uint32[n], or uint8[n] where all are ASCII.
+        codepoints: uint32[n].
         classes: uint8[n], script id + 1 of strong characters, 0 of neutral ones; the steps settle it to
             one class a cluster.
         breaks: bool[n], where clusters start.
@@ -40,7 +45,7 @@ class Text(NamedTuple):
         scx: int64, positions of all neutral characters with explicit Script_Extensions.
     """
 
-    codepoints: U32 | U8
+    codepoints: U32
     classes: U8
     breaks: Bools
     docs: Indices
@@ -48,43 +53,17 @@ class Text(NamedTuple):
     scx: Indices
 
 
-class Runs(NamedTuple):
-    """Runs that tile the texts, and where their strong characters are.
+def resolve_scripts(text: Text) -> tuple[Indices, U8]:
+    """Runs that tile the texts: their starts, int64[n_runs], and encoding classes, uint8[n_runs].
 
-    Attributes:
-        start: int64[n_runs].
-        script: uint8[n_runs], encoding class.
-        low: int64[n_runs], a place at or before the run's first strong character, no other between.
-        high: int64[n_runs], likewise after its last; `low` equals `high` where the run has none.
+    Every text starts a run, every boundary is a cluster boundary.
     """
-
-    start: Indices
-    script: U8
-    low: Indices
-    high: Indices
-
-
-class _Stretches(NamedTuple):
-    """Stretches [start, end) of one class: int64, int64, uint8; only strong ones, or with neutral ones inside."""
-
-    start: Indices
-    end: Indices
-    cls: U8
-
-
-def resolve_scripts(text: Text) -> Runs:
-    """Runs of one encoding class; every text starts a run, every boundary is a cluster boundary."""
-    changes = _settle(text)
-    stretches = _stretches(text, changes)
-    base, script, low = _strong_runs(text, stretches)
-    start, script = _split_emoji(base, script, text)
-    if text.emoji[0].size:
-        low = np.searchsorted(stretches.start, start)
-    high = np.append(low, len(stretches.start))[1:]
-    some = np.flatnonzero(high > low)
-    first, last = start.copy(), start.copy()
-    first[some], last[some] = stretches.start[low[some]], stretches.end[high[some] - 1]
-    return Runs(start, script, first, last)
+    _settle(text)
+    start, cls, is_first = _changes(_filled(text.classes, text.docs), text.docs)
+    inner = np.flatnonzero(~is_first)
+    if inner.size and text.scx.size:
+        start[inner] = _move_by_extensions(start[inner], (cls[inner - 1] - 1, cls[inner] - 1), text)
+    return _split_emoji(start, cls - 1, text)
 
 
 def report_scripts(script: U8, doc: Indices) -> U8:
@@ -119,8 +98,8 @@ _JOINED: Final = np.zeros(8, np.uint8)
 _JOINED[[_JPAN, _KORE, _HANB]] = data.JPAN, data.KORE, data.HANB
 
 
-def _settle(text: Text) -> Bools:
-    """Gives every cluster one class, in place; returns bool[n]: where the class changes or a text starts.
+def _settle(text: Text) -> None:
+    """Gives every cluster one class, in place.
 
     A cluster needs it only if a strong character inside differs from the character before: in all
     others the class stands at the start and neutral characters follow.
@@ -128,92 +107,82 @@ def _settle(text: Text) -> Bools:
     classes, breaks = text.classes, text.breaks
     if text.emoji[0].size:
         classes[ranges(*text.emoji)] = 0
-    changes = np.ones(len(classes), np.bool_)
-    np.not_equal(classes[1:], classes[:-1], out=changes[1:])
-    at = np.flatnonzero(changes & ~breaks)
-    at = at[classes[at] != 0]
+    inside = classes != 0
+    inside[:1] = False
+    inside[1:] &= classes[1:] != classes[:-1]
+    inside &= ~breaks
+    at = np.flatnonzero(inside)
     if at.size:
         start = sorted_distinct(cluster_starts(breaks, at))
         end = cluster_ends(breaks, start)
-        decides = walk(start, 1, len(classes), lambda i: classes[i] == 0)
+        decides = slide(classes == 0, start, 1)
         classes[ranges(start, end)] = np.repeat(classes[decides], end - start)
-        seam = ranges(np.maximum(start, 1), np.minimum(end + 1, len(classes)))
-        changes[seam] = classes[seam] != classes[seam - 1]
-    changes[text.docs] = True
-    return changes
 
 
-def _stretches(text: Text, changes: Bools) -> _Stretches:
-    """Stretches of strong characters.
+def _filled(classes: U8, docs: Indices) -> U8:
+    """The classes, where neutral characters have the class before them: uint8[n].
 
-    Text of one script is most text, and needs none of its word boundaries: a document with one script
-    and no emoji is a single stretch from its first strong character to its end.
+    Those at the start of a text have `_LEADING`. Of a long row of neutral characters only the first 15 are
+    filled, the rest stays 0: more passes would cost all texts and serve few.
     """
-    classes, docs = text.classes, text.docs
-    n, n_docs = len(classes), np.diff(np.append(docs, len(classes)))
-    first = docs.copy()
-    neutral = np.flatnonzero(classes[docs] == 0)
-    first[neutral] = walk(docs[neutral] + 1, 1, n, lambda i: ~changes[i])
-    strong = first < docs + n_docs
-    main = np.where(strong, classes[np.minimum(first, n - 1)], 0).astype(np.uint8)
-    other = np.flatnonzero((classes != np.repeat(main, n_docs)) & (classes != 0))
-    mixed = np.zeros(len(docs), np.bool_)
-    if other.size > n // 16:  # then nearly every document is, and looking each up costs more than it saves
-        mixed[:] = True
-    else:
-        mixed[np.searchsorted(docs, other, "right") - 1] = True
-    if text.emoji[0].size:
-        mixed[np.searchsorted(docs, text.emoji[0], "right") - 1] = True
-    changes &= np.repeat(mixed, n_docs)
-    changes[docs] = True
-    changes[first[strong]] = True
-    start = np.flatnonzero(changes)
-    cls = classes[start]
-    keep = cls != 0
-    return _Stretches(start[keep], np.append(start, n)[1:][keep], cls[keep])
+    filled = classes.copy()
+    filled[docs[classes[docs] == 0]] = _LEADING
+    mask = np.empty(len(classes), np.uint8)
+    for step in _FILL_STEPS:
+        # A text begins with a class, so what is filled from `step` before is never filled from another text.
+        part = mask[step:]
+        np.equal(filled[step:], 0, out=part.view(np.bool_))
+        np.negative(part, out=part)
+        part &= filled[:-step]
+        filled[step:] |= part
+    return filled
 
 
-def _strong_runs(text: Text, stretches: _Stretches) -> tuple[Indices, U8, Indices]:
-    """Run starts, scripts and first stretch of every run, as if emoji clusters were neutral."""
-    first_of_doc = np.searchsorted(stretches.start, text.docs)
-    empty = first_of_doc == np.append(first_of_doc, len(stretches.start))[1:]
-    if empty.all():
-        return text.docs, np.full(len(text.docs), data.ZYYY, np.uint8), first_of_doc
-    change = np.ones(len(stretches.cls), np.bool_)
-    np.not_equal(stretches.cls[1:], stretches.cls[:-1], out=change[1:])
-    is_first = np.zeros(len(change), np.bool_)
-    is_first[first_of_doc[~empty]] = True
-    heads = np.flatnonzero(change | is_first)
-    cls, starts, is_first = stretches.cls[heads], stretches.start[heads], is_first[heads]
-    inner = np.flatnonzero(~is_first)
-    if inner.size and text.scx.size:
-        before = stretches.end[heads[inner] - 1] - 1
-        starts[inner] = _move_by_extensions(starts[inner], before, (cls[inner - 1] - 1, cls[inner] - 1), text)
-    starts[is_first] = text.docs[~empty]
-    scripts = cls - 1
-    if not empty.any():
-        return starts, scripts, heads
-    starts = np.concatenate([starts, text.docs[empty]])
-    scripts = np.concatenate([scripts, np.full(int(empty.sum()), data.ZYYY, np.uint8)])
-    heads = np.concatenate([heads, first_of_doc[empty]])
-    order = np.argsort(starts)
-    return starts[order], scripts[order], heads[order]
+def _changes(filled: U8, docs: Indices) -> tuple[Indices, U8, Bools]:
+    """Where the class changes or a text starts: starts, classes, and whether a text starts there.
+
+    Neutral characters at the start of a text have the class of the first strong one, or Common.
+    """
+    change = np.ones(len(filled), np.bool_)
+    np.not_equal(filled[1:], filled[:-1], out=change[1:])
+    change[docs] = True
+    start = np.flatnonzero(change)
+    cls = filled[start]
+    known = cls != 0
+    if not known.all():
+        start, cls = start[known], cls[known]
+    is_first = np.zeros(len(start), np.bool_)
+    is_first[np.searchsorted(start, docs)] = True
+    keep = is_first.copy()
+    keep[1:] |= cls[1:] != cls[:-1]
+    lead = np.flatnonzero(cls == _LEADING)
+    if lead.size:
+        after = np.minimum(lead + 1, len(cls) - 1)
+        has_strong = ~is_first[after] & (after > lead)
+        cls[lead] = np.where(has_strong, cls[after], data.ZYYY + 1)
+        keep[after[has_strong]] = False
+    return start[keep], cls[keep], is_first[keep]
 
 
-def _move_by_extensions(starts: Indices, before: Indices, pair: tuple[U8, U8], text: Text) -> Indices:
+def _move_by_extensions(starts: Indices, pair: tuple[U8, U8], text: Text) -> Indices:
     """Run starts, moved back to the first neutral cluster whose extensions ask for the next class.
 
     Args:
-        starts: cluster start of the first strong character of each run.
-        before: the last strong character before it.
+        starts: cluster start of the first strong character of each run, never the first run of a text.
         pair: scripts before and after.
-        text: the texts.
+        text: the texts, settled.
     """
+    classes = text.classes
     which = np.searchsorted(starts, text.scx, "right")  # the run that comes next
-    between = np.flatnonzero(text.scx > np.append(before, len(text.classes))[which])
+    n_followed = int(np.searchsorted(which, len(starts)))  # behind the last run there is nothing to move
+    which, at = which[:n_followed], text.scx[:n_followed]
+    run = sorted_distinct(which)
+    before = np.zeros(len(starts), np.int64)  # the last strong character before each run that counts
+    before[run] = slide(classes == 0, starts[run] - 1, -1)
+    between = np.flatnonzero(at > before[which])
     if not between.size:
         return starts
-    at, which = text.scx[between], which[between]
+    at, which = at[between], which[between]
     cluster = cluster_starts(text.breaks, at)
     # In the cluster of the strong character before, of an emoji, or behind other extensions of its cluster: no say.
     says = cluster > before[which]

@@ -67,7 +67,7 @@ def _merged(seg: Segmentation, start: Offsets, encoding: Ids) -> Spans:
     first[1:] = encoding[1:] != encoding[:-1]
     doc_starts = seg.doc_cp[:-1][seg.doc_cp[:-1] < seg.doc_cp[1:]]
     first[np.searchsorted(start, doc_starts)] = True
-    bounds = np.append(start[first], len(seg.codepoints))
+    bounds = np.append(start[first], seg.n_codepoints)
     spans = Spans(bounds[:-1], bounds[1:], encoding[first])
     return spans.where(spans.encoding != UTF8_ID)
 

@@ -45,7 +45,8 @@ EXPLICIT_SCX: Final = 0x0800
 """Common or Inherited with Script_Extensions of its own."""
 EMOJI_TRIGGER: Final = 0x1000
 """At least one of them is in every emoji sequence of UTS #51: presentation emoji, FE0F, 20E3, ZWJ, cancel tag."""
-RARE: Final = SPECIAL | EXPLICIT_SCX | EMOJI_TRIGGER
+LEAST_RARE: Final = SPECIAL
+"""Words from here on have one of the last three bits, what few code points have."""
 
 ZWJ: Final = 0x200D
 KEYCAP: Final = 0x20E3

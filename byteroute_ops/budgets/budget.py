@@ -58,7 +58,7 @@ class BatchCounts:
             lang=lang,
             run_doc=seg.run_doc,
             run_script=seg.run_report,
-            n_codepoints=np.diff(seg.run_start, append=len(seg.codepoints)),
+            n_codepoints=np.diff(seg.run_start, append=seg.n_codepoints),
             n_utf8_bytes=np.diff(seg.run_byte),
             row_doc=routed.row_doc,
             row_script=routed.row_report,
