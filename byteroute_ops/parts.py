@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .budgets import Budget, RunTotals
-from .processing import REMOVED_KINDS, Processed
+from .processing import Processed
 
 PART: Final = pa.schema(
     [
@@ -45,16 +45,7 @@ def document_part(documents: pa.RecordBatch, done: Processed, n_read: int) -> pa
         done: what became of them.
         n_read: documents before sampling.
     """
-    names = ("n_codepoints", "n_utf8_bytes", "n_routed_bytes", "n_text_tokens", "n_routed_tokens")
-    sums: dict[str, Any] = {name: pc.sum(done.rows[name]).as_py() or 0 for name in names}
-    totals = RunTotals(
-        records=n_read,
-        documents=done.rows.num_rows,
-        not_sampled=n_read - documents.num_rows,
-        rejects=_by_reason(done.rejects),
-        removed=dict(zip(REMOVED_KINDS, done.removed.tolist(), strict=True)),
-        **sums,
-    )
+    totals = RunTotals(records=n_read, not_sampled=n_read - documents.num_rows).merge(done.totals)
     return _part(documents, done.rows, done.rejects, done.budget, totals)
 
 

@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from .budgets import BatchCounts, Budget, TokenCounts
+from .budgets import BatchCounts, Budget, RunTotals, TokenCounts
 from .cleaning import clean_batch
 from .errors import ConfigError, RejectReason
 from .fingerprints import tokenizer_digest
+from .languages import ResolvedLanguages, resolve_languages
 from .policy import load_policy
-from .records import REJECTS, SHARD, with_columns
+from .records import DOCUMENTS, REJECTS, SHARD, with_columns
 from .routing import Routed, Router, route_segmentation, text_digests
 from .segmentation import Segmentation, segment_batch
 from .settings import Settings
 from .tokenization import Tokenizer, Tokens, open_tokenizer, routed_tokens_per_row, text_tokens_per_run
 
 REMOVED_KINDS = ("bom", "feff", "zwsp")
+SUMMED = ("n_codepoints", "n_utf8_bytes", "n_routed_bytes", "n_text_tokens", "n_routed_tokens")
 
 
 @dataclass(frozen=True)
@@ -33,13 +36,13 @@ class Processed:
         rows: of `shard_schema(settings)`.
         rejects: of `records.REJECTS`.
         budget: of the rows.
-        removed: int64[3], what cleaning removed, by `REMOVED_KINDS`.
+        totals: of rows and rejects; `records` is the reader's to count.
     """
 
     rows: pa.RecordBatch
     rejects: pa.RecordBatch
     budget: Budget
-    removed: npt.NDArray[np.int64]
+    totals: RunTotals
 
 
 def shard_schema(settings: Settings) -> pa.Schema:
@@ -86,6 +89,9 @@ class Processor:
         self._routed_bytes = _open("bytes", settings) if settings.routed_engine == "bytes" else None
         self._check_counter(self._routed_bytes or next(iter(self.tokenizers.values())))
         self._schema = shard_schema(settings)
+        # A pattern or an extra that cannot be used is told now, not by a worker.
+        nothing = pa.array([], pa.string())
+        self._languages(pa.record_batch({"lang": nothing, "source": nothing}), nothing)
 
     def process(self, documents: pa.RecordBatch) -> Processed:
         """Returns rows, rejects and counts of a batch of `records.DOCUMENTS` (and kept columns).
@@ -101,9 +107,35 @@ class Processor:
             keep = np.setdiff1d(np.arange(documents.num_rows), work.failed)
             documents, removed = documents.take(pa.array(keep)), removed[keep]
             work = self._work(cleaned.take(pa.array(keep)))
+        found = self._languages(documents, work.texts)
+        documents = documents.set_column(documents.schema.get_field_index("lang"), DOCUMENTS.field("lang"), found.tags)
         budget = Budget.zero()
         budget.add(BatchCounts.of(documents["lang"], work.seg, work.routed), work.token_counts())
-        return Processed(self._rows(documents, work), rejects, budget, removed.sum(axis=0))
+        rows = self._rows(documents, work)
+        totals = RunTotals(
+            documents=rows.num_rows,
+            rejects={RejectReason.TOKENIZER_FAILURE.value: rejects.num_rows} if rejects.num_rows else {},
+            removed=dict(zip(REMOVED_KINDS, removed.sum(axis=0).tolist(), strict=True)),
+            languages=_origins(found),
+            unknown_tokens=self._unknown(work),
+            **{name: pc.sum(rows[name]).as_py() or 0 for name in SUMMED},
+        )
+        return Processed(rows, rejects, budget, totals)
+
+    def _languages(self, documents: pa.RecordBatch, texts: pa.StringArray) -> ResolvedLanguages:
+        return resolve_languages(
+            documents["lang"],
+            documents["source"],
+            texts,
+            pattern=self.settings.lang_pattern,
+            identify=self.settings.identify_languages,
+            threshold=self.settings.lang_threshold,
+        )
+
+    def _unknown(self, work: "_Work") -> dict[str, int]:
+        """Returns how many text tokens are the unknown token, for the tokenizers that have one."""
+        ids = {name: tokenizer.unknown_id for name, tokenizer in self.tokenizers.items()}
+        return {name: int(np.count_nonzero(work.text[name].ids == one)) for name, one in ids.items() if one is not None}
 
     def _check_counter(self, counter: Tokenizer) -> None:
         """Checks that what counts routed tokens suits the policy, and that it counts any if documents go by it."""
@@ -217,6 +249,15 @@ class _Work:
             return TokenCounts(text=per_run, text_added=added)
         per_row, routed_added = routed_tokens_per_row(stream, self.routed, self.seg)
         return TokenCounts(text=per_run, text_added=added, routed=per_row, routed_added=routed_added)
+
+
+def _origins(found: ResolvedLanguages) -> dict[str, int]:
+    return {
+        "record": found.n_record,
+        "path": found.n_path,
+        "identified": found.n_identified,
+        "undetermined": found.n_undetermined,
+    }
 
 
 def _open(spec: str, settings: Settings) -> Tokenizer:

@@ -25,7 +25,7 @@ from .duplicates import SeenIds
 from .files import Files
 from .formats import Range, Read, ReadOptions, read_range
 from .jobs import Job
-from .processing import REMOVED_KINDS, Processed, Processor, shard_schema
+from .processing import Processor, shard_schema
 from .records import DUPLICATES, REJECTS
 from .settings import Settings
 from .shards import FileReport, RollingWriter
@@ -139,14 +139,16 @@ class _Attempt:
     def add(self, read: Read, processor: Processor) -> None:
         """Processes and writes one step of the readers."""
         self._warnings += read.warnings
-        rejected = [] if read.rejects is None else [read.rejects]
         n_documents = 0 if read.documents is None else read.documents.num_rows
-        faults = sum(batch.num_rows for batch in rejected) - read.n_bad_records
         documents = self._wanted(read.documents)
         done = None if documents is None else processor.process(documents)
+        reasons: dict[str, int] = {}
+        if read.rejects is not None:
+            self._rejects.write(read.rejects)
+            reasons = {one["values"]: one["counts"] for one in pc.value_counts(read.rejects["reason"]).to_pylist()}
         n_duplicates = 0
         if done is not None:
-            rejected.append(done.rejects)
+            self._rejects.write(done.rejects)
             self._shards.write(done.rows)
             repeated = done.rows.filter(pa.array(self._seen.repeats(done.rows["doc_id"])))
             self._duplicates.write(repeated.select(DUPLICATES.names))
@@ -154,18 +156,14 @@ class _Attempt:
             self._budgets.append(done.budget)
             if len(self._budgets) >= _MERGE_EVERY:
                 self._budgets = [Budget.merged(self._budgets)]
-        reasons: dict[str, int] = {}
-        for batch in rejected:
-            self._rejects.write(batch)
-            for counted in pc.value_counts(batch["reason"]).to_pylist():
-                reasons[counted["values"]] = reasons.get(counted["values"], 0) + counted["counts"]
         totals = RunTotals(
-            records=n_documents + read.n_bad_records + faults,
+            # A fault of a file is a record too: the place where there should have been some.
+            records=n_documents + sum(reasons.values()),
             not_sampled=n_documents - (0 if documents is None else documents.num_rows),
             rejects=reasons,
             duplicates=n_duplicates,
         )
-        self._totals = self._totals.merge(totals if done is None else _with_rows(totals, done))
+        self._totals = self._totals.merge(totals if done is None else totals.merge(done.totals))
 
     def _wanted(self, documents: pa.RecordBatch | None) -> pa.RecordBatch | None:
         """Returns the documents that `sample` and `limit` leave."""
@@ -213,16 +211,6 @@ class _Attempt:
 
 _MERGE_EVERY = 64
 _NEVER_ROLLS = 1 << 62
-
-
-def _with_rows(totals: RunTotals, done: Processed) -> RunTotals:
-    def total(name: str) -> int:
-        return pc.sum(done.rows[name]).as_py() or 0
-
-    names = ("n_codepoints", "n_utf8_bytes", "n_routed_bytes", "n_text_tokens", "n_routed_tokens")
-    removed = dict(zip(REMOVED_KINDS, done.removed.tolist(), strict=True))
-    rows = RunTotals(documents=done.rows.num_rows, removed=removed, **{name: total(name) for name in names})
-    return totals.merge(rows)
 
 
 def in_sample(ids: pa.StringArray, fraction: float) -> npt.NDArray[np.bool_]:

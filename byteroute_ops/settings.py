@@ -22,6 +22,11 @@ class Settings(BaseModel):
         text_field: column or key of the text; `a.b` is a path into nested columns.
         id_field: column or key of the document id; None, or a record without it: an id made of source and position.
         lang_field: column or key of the BCP-47 tag; None, or a record without it: `und`.
+        lang_pattern: regular expression with a group `lang` that finds the tag in the name of the source, where the
+            record has none.
+        identify_languages: whether to identify the language of texts for which neither record nor name tells it
+            (extra `lid`).
+        lang_threshold: the least confidence of an identification; below it a text stays `und`.
         separator: what ends a document in the format `text-separator`.
         keep: columns that pass through to the shards, as strings (other JSON values as JSON text).
         keep_text: whether the clean text goes into the shards beside its routed bytes.
@@ -35,12 +40,12 @@ class Settings(BaseModel):
         framing: how routed segments are marked in the stream.
         profile: `bytes` keeps raw UTF-16 payload; `text` maps it to printable code points.
         barrier: whether C0 80 stands before every opening marker (bytes profile only).
+        never_worse: keep a document UTF-8 when its routed form has more tokens, counted as `routed_engine` says.
         tokenizers: `default`, `bytes`, or paths of tokenizer.json files; the first one's ids go into the shards.
         engine: which implementation tokenizes; `auto` takes the fastest that proves equal.
         add_special_tokens: whether the tokenizer's post-processor adds its tokens.
         routed_engine: what counts routed tokens: the tokenizer's own byte alphabet, or one id a byte.
         ids: which ids the shards hold.
-        never_worse: keep a document UTF-8 when its routed form has more tokens, counted as `routed_engine` says.
         shard_format: file format of the shards.
         compression: of the shards; deflate is for Avro only.
         shard_bytes: a shard file is closed when it has reached this many bytes on disk.
@@ -53,6 +58,9 @@ class Settings(BaseModel):
     text_field: str = "text"
     id_field: str | None = "id"
     lang_field: str | None = "lang"
+    lang_pattern: str | None = None
+    identify_languages: bool = False
+    lang_threshold: float = Field(default=0.6, ge=0, le=1)
     separator: str | None = None
     keep: tuple[str, ...] = ()
     keep_text: bool = False
@@ -66,6 +74,7 @@ class Settings(BaseModel):
     framing: Literal["control", "bom"] = "control"
     profile: Literal["bytes", "text"] = "bytes"
     barrier: bool = False
+    never_worse: bool = False
     tokenizers: tuple[str, ...] = Field(default=("default",), min_length=1)
     engine: Literal["auto", "tokenizers", "gigatoken"] = "auto"
     add_special_tokens: bool = True
@@ -74,7 +83,6 @@ class Settings(BaseModel):
     shard_format: Literal["parquet", "avro"] = "parquet"
     compression: Literal["zstd", "deflate", "none"] = "zstd"
     shard_bytes: int = Field(default=256 * MIB, ge=1)
-    never_worse: bool = False
     range_bytes: int = Field(default=64 * MIB, ge=1)
 
     @field_validator("keep")

@@ -20,6 +20,7 @@ class RunTotals:
         rejects: rejected rows by reason.
         duplicates: documents whose id an earlier document of the same range has; they are among `documents`.
         removed: code points that cleaning removed, by kind (`bom`, `feff`, `zwsp`).
+        languages: documents by where their language comes from (`record`, `path`, `identified`, `undetermined`).
         n_codepoints: of the clean texts of all documents, like the following.
         n_utf8_bytes: of the clean texts.
         n_routed_bytes: of the routed streams.
@@ -36,6 +37,7 @@ class RunTotals:
     rejects: Mapping[str, int] = field(default_factory=dict)
     duplicates: int = 0
     removed: Mapping[str, int] = field(default_factory=dict)
+    languages: Mapping[str, int] = field(default_factory=dict)
     n_codepoints: int = 0
     n_utf8_bytes: int = 0
     n_routed_bytes: int = 0

@@ -32,6 +32,7 @@ class ByteTokenizer:
     note: str | None = None
     vocab_size = 256 + OFFSET
     routed_reason: str | None = None
+    unknown_id: int | None = None
 
     def __init__(self, *, add_special_tokens: bool = True) -> None:
         self._add_special_tokens = add_special_tokens

@@ -68,6 +68,11 @@ class ModelTokenizer:
         return self._reference.vocab_size
 
     @property
+    def unknown_id(self) -> int | None:
+        """Id of the unknown token; None where every text has ids of its own."""
+        return self.traits.unknown
+
+    @property
     def routed_reason(self) -> str | None:
         """Why there are no routed ids; None: there are."""
         return self.traits.routed_reason

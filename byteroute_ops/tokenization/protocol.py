@@ -110,6 +110,10 @@ class Tokenizer(Protocol):
         """Ids are below this."""
 
     @property
+    def unknown_id(self) -> int | None:
+        """Id of the unknown token; None where every text has ids of its own."""
+
+    @property
     def routed_reason(self) -> str | None:
         """Why there are no routed ids; None: there are."""
 

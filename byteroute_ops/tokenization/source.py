@@ -57,6 +57,7 @@ class Traits:
         steady: no added token looks at its neighbours (`lstrip`, `rstrip`, `single_word`).
         patterns: the pre-tokenizer's regular expressions, in order; None: it has parts other than these and ByteLevel.
         routed_reason: why the model has no routed ids; None: it has.
+        unknown: id of the unknown token; None: there is none, or bytes stand in for it.
     """
 
     kind: Kind
@@ -71,6 +72,7 @@ class Traits:
     steady: bool
     patterns: tuple[str, ...] | None
     routed_reason: str | None
+    unknown: int | None
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,17 @@ def _traits(config: dict[str, Any], name: str) -> Traits:
         steady=steady,
         patterns=_patterns(steps),
         routed_reason=routed_reason,
+        unknown=_unknown(kind, model),
     )
+
+
+def _unknown(kind: Kind, model: dict[str, Any]) -> int | None:
+    if kind in ("byte-level BPE", "byte-fallback BPE"):
+        return None
+    if model.get("unk_id") is not None:
+        return int(model["unk_id"])
+    unknown = model["vocab"].get(model.get("unk_token")) if isinstance(model["vocab"], dict) else None
+    return None if unknown is None else int(unknown)
 
 
 def _flat(step: Any, children: str) -> list[dict[str, Any]]:
