@@ -8,11 +8,15 @@ All strong characters of a run have the run's class, so only tokens that begin i
 a look: does a strong character follow the token's start in the first run, or which later run has one in the token?
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from byteroute_ops.encoders import UTF8_ID, framing_named, payload_widths
 from byteroute_ops.routing import Routed
 from byteroute_ops.segmentation import Segmentation
+from byteroute_ops.segmentation_chunks import decode_utf8
+from byteroute_ops.stretches import take_stretches
 
 from .protocol import Int64, Tokens
 
@@ -28,7 +32,7 @@ def text_tokens_per_run(tokens: Tokens, seg: Segmentation) -> tuple[Int64, Int64
         int64[n_runs], and int64[n_docs] added tokens (with them, tokens of an empty document: there is no text that
         they could count for). Together they sum to `tokens.counts`, document by document.
     """
-    return _per_stretch(tokens, seg.run_byte, seg.run_strong_start, seg.run_strong_end, seg.doc_byte)
+    return _per_stretch(tokens, seg.run_byte, seg.doc_byte, lambda: (seg.run_strong_start, seg.run_strong_end))
 
 
 def routed_tokens_per_row(tokens: Tokens, routed: Routed, seg: Segmentation) -> tuple[Int64, Int64]:
@@ -42,22 +46,18 @@ def routed_tokens_per_row(tokens: Tokens, routed: Routed, seg: Segmentation) -> 
     Returns:
         int64[n_rows], and int64[n_docs] added tokens, as `text_tokens_per_run`.
     """
-    strong_start, strong_end = _strong_in_stream(routed, seg)
-    return _per_stretch(tokens, routed.row_region, strong_start, strong_end, routed.doc_routed)
+    return _per_stretch(tokens, routed.row_region, routed.doc_routed, lambda: _strong_in_stream(routed, seg))
 
 
 def _per_stretch(
-    tokens: Tokens, bounds: Int64, strong_start: Int64, strong_end: Int64, doc_bounds: Int64
+    tokens: Tokens, bounds: Int64, doc_bounds: Int64, strong: Callable[[], tuple[Int64, Int64]]
 ) -> tuple[Int64, Int64]:
     """Returns tokens by stretch, int64[k], and tokens without one by document; `bounds`: int64[k + 1]."""
-    starts, ends, per_doc = tokens.starts, tokens.ends, tokens.counts
-    added = np.flatnonzero(tokens.added)
-    homeless = np.bincount(np.searchsorted(tokens.doc_offsets, added, "right") - 1, minlength=per_doc.size)
-    empty = np.diff(doc_bounds) == 0
-    stray = bool((per_doc[empty] > homeless[empty]).any())
-    homeless[empty] = per_doc[empty]
-    if added.size or stray:
-        has_text = ~tokens.added & ~np.repeat(empty, per_doc)
+    starts, ends = tokens.starts, tokens.ends
+    homeless = _without_text(tokens, doc_bounds)
+    if homeless.size:
+        has_text = np.ones(starts.size, np.bool_)
+        has_text[homeless] = False
         starts, ends = starts[has_text], ends[has_text]
     n_stretches = bounds.size - 1
     if bool((ends[:-1] <= starts[1:]).all()):
@@ -73,11 +73,23 @@ def _per_stretch(
         counts = np.bincount(of, minlength=n_stretches)
         token = np.flatnonzero(ends > bounds[of + 1])
         home = of[token]
-    moved = _home_of_crossing(
-        home, starts[token], ends[token], bounds, strong_start=strong_start, strong_end=strong_end
-    )
-    counts = counts - np.bincount(home, minlength=n_stretches) + np.bincount(moved, minlength=n_stretches)
-    return counts.astype(np.int64), homeless.astype(np.int64)
+    if home.size:
+        strong_start, strong_end = strong()
+        moved = _home_of_crossing(
+            home, starts[token], ends[token], bounds, strong_start=strong_start, strong_end=strong_end
+        )
+        counts = counts - np.bincount(home, minlength=n_stretches) + np.bincount(moved, minlength=n_stretches)
+    return counts.astype(np.int64), np.diff(np.searchsorted(homeless, tokens.doc_offsets))
+
+
+def _without_text(tokens: Tokens, doc_bounds: Int64) -> Int64:
+    """Returns the tokens that stand for no text, ascending: added ones, and all of an empty document."""
+    added = np.flatnonzero(tokens.added)
+    empty = np.flatnonzero((doc_bounds[1:] == doc_bounds[:-1]) & (tokens.counts > 0))
+    if not empty.size:
+        return added
+    spurious = [np.arange(tokens.doc_offsets[doc], tokens.doc_offsets[doc + 1]) for doc in empty.tolist()]
+    return np.unique(np.concatenate([added, *spurious]))
 
 
 def _home_of_crossing(
@@ -97,19 +109,45 @@ def _home_of_crossing(
 
 
 def _strong_in_stream(routed: Routed, seg: Segmentation) -> tuple[Int64, Int64]:
-    """Returns where the strong characters of each row begin and end in the stream; int64[n_rows] each.
+    """Returns where the strong characters of each row begin and end in the stream; int64[n_rows] each."""
+    # Where routing left a document as it was, rows are runs, and the stream is the text in another place.
+    shift = (routed.doc_routed - seg.doc_byte)[routed.row_doc]
+    start, end = seg.run_strong_start[routed.row_run] + shift, seg.run_strong_end[routed.row_run] + shift
+    rows = np.flatnonzero(~routed.doc_is_plain[routed.row_doc])
+    if rows.size:
+        start[rows], end[rows] = _strong_in_changed(routed, seg, rows)
+    return start, end
+
+
+def _strong_in_changed(routed: Routed, seg: Segmentation, rows: Int64) -> tuple[Int64, Int64]:
+    """Returns the same for all rows of documents with segments or escapes.
 
     A row may be part of a run. Within it, strong begins and ends where the run's does, or at the row's own edges.
     """
-    low, high = seg.doc_cp[routed.row_doc] + routed.row_text_start, seg.doc_cp[routed.row_doc] + routed.row_text_end
-    first = np.searchsorted(seg.cp_byte, seg.run_strong_start)[routed.row_run]
-    last = np.searchsorted(seg.cp_byte, seg.run_strong_end)[routed.row_run]
-    widths = np.diff(seg.cp_byte).astype(np.int64)
+    docs = np.flatnonzero(~routed.doc_is_plain)
+    utf8 = take_stretches(seg.utf8, seg.doc_byte[docs], seg.doc_byte[docs + 1])
+    codepoints = np.frombuffer(decode_utf8(utf8).encode("utf-32-le"), np.uint32)
+    cp_byte = np.append(np.flatnonzero(utf8.view(np.int8) >= -64), utf8.size)
+    # Bytes and code points of the documents, counted in the arrays above instead of in the batch.
+    row_doc, row_run = routed.row_doc[rows], routed.row_run[rows]
+    row_byte, row_cp = (_moved_together(bounds, docs)[row_doc] for bounds in (seg.doc_byte, seg.doc_cp))
+    low, high = (seg.doc_cp[row_doc] + ends[rows] - row_cp for ends in (routed.row_text_start, routed.row_text_end))
+    first = np.searchsorted(cp_byte, seg.run_strong_start[row_run] - row_byte)
+    last = np.searchsorted(cp_byte, seg.run_strong_end[row_run] - row_byte)
+    widths = np.diff(cp_byte)
     literals = framing_named(routed.router.framing).literals
     if len(literals):
-        widths[(seg.codepoints >= literals.start) & (seg.codepoints < literals.stop)] += 3
-    in_payload = np.repeat(routed.row_encoding != UTF8_ID, high - low)
-    widths[in_payload] = payload_widths(seg.codepoints[in_payload], routed.router.profile)
+        widths[(codepoints >= literals.start) & (codepoints < literals.stop)] += 3
+    in_payload = np.repeat(routed.row_encoding[rows] != UTF8_ID, high - low)
+    widths[in_payload] = payload_widths(codepoints[in_payload], routed.router.profile)
     total = np.concatenate([[0], np.cumsum(widths)])
-    base = routed.doc_routed[routed.row_doc] + routed.row_start - total[low]
+    base = routed.doc_routed[row_doc] + routed.row_start[rows] - total[low]
     return base + total[np.clip(first, low, high)], base + total[np.clip(last, low, high)]
+
+
+def _moved_together(bounds: Int64, docs: Int64) -> Int64:
+    """Returns by how much each of `docs` lies further back than if only they were there: int64[n_docs], 0 elsewhere."""
+    sizes = bounds[docs + 1] - bounds[docs]
+    shift = np.zeros(bounds.size - 1, np.int64)
+    shift[docs] = bounds[docs] - (np.cumsum(sizes) - sizes)
+    return shift
