@@ -88,12 +88,12 @@ def text_cuts(seg: Segmentation, cuts: Int64, routed: Routed | None = None) -> I
     Args:
         seg: the batch.
         cuts: of `regex_cuts`.
-        routed: its streams: text is cut at the edges of their segments too. None: at the regex' cuts alone.
+        routed: its streams: text is cut at the edges of their segments, and at escapes, too. None: at `cuts` alone.
     """
     if routed is None:
         return seg.cp_byte[cuts]
-    starts, widths = stream_places(routed, seg)
-    edges = np.flatnonzero(starts[1:] != starts[:-1] + widths[:-1]) + 1
+    starts, _ = stream_places(routed, seg)
+    edges = np.flatnonzero(np.isin(starts, routed_pieces(routed).starts))
     return seg.cp_byte[np.union1d(cuts, edges)]
 
 

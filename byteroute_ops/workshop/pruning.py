@@ -27,7 +27,7 @@ import orjson
 from byteroute_ops.encoders import BYTE_ALPHABET
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.workshop.assembly import renumber
-from byteroute_ops.workshop.vocabulary import Vocabulary, fallback_byte, spellings
+from byteroute_ops.workshop.vocabulary import META, Vocabulary, fallback_byte, spellings
 
 Bools = npt.NDArray[np.bool_]
 Int32 = npt.NDArray[np.int32]
@@ -71,12 +71,15 @@ def prune(data: bytes, vocabulary: Vocabulary, wanted: Bools) -> Pruned:
     Raises:
         ConfigError: a kind of model that cannot be pruned.
     """
-    if vocabulary.kind not in _KINDS:
-        raise ConfigError(
-            f"tokenizer {vocabulary.name!r:.80}: cannot prune a {vocabulary.kind}; can: {', '.join(_KINDS)}"
-        )
     config = orjson.loads(data)
     model = config["model"]
+    if vocabulary.kind not in _KINDS:
+        known = ", ".join(_KINDS)
+        raise ConfigError(f"tokenizer {vocabulary.name!r:.80}: cannot prune a {vocabulary.kind}; can: {known}")
+    if "merges" in model and (model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")):
+        raise ConfigError(
+            f"tokenizer {vocabulary.name!r:.80}: cannot prune a BPE that marks the insides or ends of words"
+        )
     keep = wanted.copy()
     keep[[index for index in range(vocabulary.n_ids) if not _exists(vocabulary, index)]] = False
     reasons = {"frequent": int(keep.sum())}
@@ -108,7 +111,8 @@ def _base(vocabulary: Vocabulary, model: dict[str, Any]) -> list[int]:
         letters = set(BYTE_ALPHABET)
         return sorted(base | {index for index, token in spelling.items() if token in letters})
     if model.get("byte_fallback"):
-        base |= {index for index, token in spelling.items() if fallback_byte(token) is not None}
+        # The mark for a space must not fall back: its bytes would come back as the mark.
+        base |= {index for index, token in spelling.items() if token == META or fallback_byte(token) is not None}
     else:
         prefix = vocabulary.prefix
         base |= {index for index, token in spelling.items() if len(token.removeprefix(prefix)) == 1}

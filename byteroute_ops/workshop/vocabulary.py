@@ -14,7 +14,8 @@ from byteroute_ops.tokenization.source import Kind, read_source
 
 Bools = npt.NDArray[np.bool_]
 
-_META: Final = "\u2581"
+META: Final = "\u2581"
+"""What SentencePiece-style models write for a space."""
 _BYTE_OF: Final = {ord(char): byte for byte, char in enumerate(BYTE_ALPHABET)}
 
 
@@ -99,7 +100,7 @@ class Vocabulary:
             return bytes(_BYTE_OF[ord(char)] for char in token) if known else token.encode()
         if self._is_fallback(token):
             return bytes([fallback_byte(token) or 0])
-        return token.removeprefix(self.prefix).replace(_META, " ").encode()
+        return token.removeprefix(self.prefix).replace(META, " ").encode()
 
 
 def spellings(model: Mapping[str, Any]) -> dict[int, str]:
