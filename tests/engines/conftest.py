@@ -2,14 +2,17 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from byteroute.runners.engines import engines_folder
 from byteroute.runners.flink import FLINK_VERSION
-from services import worker_pool
-from worker_site import make_worker_site, worker_environment
+from services import free_port, worker_pool
+from worker_site import ROOT, make_worker_site, worker_environment
 
 ENABLED = "BYTEROUTE_TEST_ENGINES"
 
@@ -21,13 +24,46 @@ def _asked_for() -> None:
         pytest.skip("run by `make test-engines`")
 
 
+@pytest.fixture(params=["prism", "flink"])
+def engine(request: pytest.FixtureRequest) -> list[str]:
+    """The options that select an engine, each in turn; skipped with the reason where it cannot be had."""
+    options: list[str] = request.getfixturevalue(f"{request.param}_options")
+    return options
+
+
 @pytest.fixture(scope="session")
-def prism() -> Path:
-    """The Prism binary."""
-    found = engines_folder() / "prism"
-    if not found.is_file():
+def prism_options() -> list[str]:
+    """The options for Prism."""
+    if not (engines_folder() / "prism").is_file():
         pytest.skip(f"no Prism: {reason('prism')}")
-    return found
+    return ["--runner", "prism"]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Flink cluster that is running."""
+
+    folder: Path
+    port: int
+
+
+@pytest.fixture
+def flink_cluster(flink_libraries: Path, tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster of a JobManager and two TaskManagers with two slots each: one is a spare."""
+    folder, port = tmp_path / "flink", free_port()
+    tool = [sys.executable, str(ROOT / "tools" / "flink_cluster.py")]
+    subprocess.run([*tool, "start", str(folder), "--port", str(port), "--task-managers", "2"], check=True)
+    try:
+        yield Cluster(folder, port)
+    finally:
+        subprocess.run([*tool, "stop", str(folder)], check=True)
+
+
+@pytest.fixture
+def flink_options(flink_jar: Path, flink_cluster: Cluster) -> list[str]:
+    """The options for a Flink cluster."""
+    jar = f"--flink_job_server_jar={flink_jar}"
+    return ["--runner", "flink", f"--flink_master=localhost:{flink_cluster.port}", jar, "--checkpointing_interval=1000"]
 
 
 @pytest.fixture(scope="session")

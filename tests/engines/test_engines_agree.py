@@ -1,8 +1,9 @@
-"""Prism: the same bytes as the local runner in batch; windows equal to batch runs of their files in streaming."""
+"""Engines: the same bytes as the local runner in batch; windows equal to batch runs of their files in streaming."""
 
 import json
 import os
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Iterable
@@ -42,19 +43,19 @@ def external(pool: str) -> list[str]:
     return ["--environment_type=EXTERNAL", f"--environment_config={pool}"]
 
 
-@pytest.mark.usefixtures("prism")
-def test_batch_gives_the_bytes_of_the_local_runner(corpus: Path, tmp_path: Path) -> None:
-    """Every file of the output is the same on Prism as on one thread here."""
+def test_batch_gives_the_bytes_of_the_local_runner(engine: list[str], corpus: Path, tmp_path: Path) -> None:
+    """Every file of the output is the same on the engine as on one thread here."""
     here = batch(tmp_path / "local", [corpus], "--runner", "local")
-    assert batch(tmp_path / "prism", [corpus], "--runner", "prism") == here
+    assert batch(tmp_path / "engine", [corpus], *engine) == here
     assert len(here) > 10
 
 
-@pytest.mark.usefixtures("prism")
-def test_batch_on_workers_with_the_wheel_alone(corpus: Path, tmp_path: Path, external_pool: str) -> None:
+def test_batch_on_workers_with_the_wheel_alone(
+    engine: list[str], corpus: Path, tmp_path: Path, external_pool: str
+) -> None:
     """Workers that cannot see the checkout give the same bytes."""
     here = batch(tmp_path / "local", [corpus], "--runner", "local")
-    assert batch(tmp_path / "prism", [corpus], "--runner", "prism", *external(external_pool)) == here
+    assert batch(tmp_path / "engine", [corpus], *engine, *external(external_pool)) == here
 
 
 def drop_files(corpus: Path, watched: Path, pause: float) -> None:
@@ -103,10 +104,9 @@ def check_windows(found: list[Window], watched: Path, seconds: int, tmp_path: Pa
     assert Budget.merged(one.budget for one in found).tokenizers == ("bytes",)
 
 
-@pytest.mark.usefixtures("prism")
 @pytest.mark.parametrize("environment", ["loopback", "external"])
 def test_files_that_come_while_a_stream_runs(
-    corpus: Path, tmp_path: Path, request: pytest.FixtureRequest, environment: str
+    engine: list[str], corpus: Path, tmp_path: Path, request: pytest.FixtureRequest, environment: str
 ) -> None:
     """Budgets per window equal the batch job's over the same files, a late one included; the sealed output verifies."""
     options = external(request.getfixturevalue("external_pool")) if environment == "external" else []
@@ -115,8 +115,8 @@ def test_files_that_come_while_a_stream_runs(
     dropper = threading.Thread(target=drop_files, args=(corpus, watched, 2.0))
     dropper.start()
     command(
-        "stream", watched, "-o", output, *COMMON, "--runner", "prism", "--window", f"{seconds}s",
-        "--interval", "1s", "--stop-after", "26s", "--shards", "2", *options,
+        "stream", watched, "-o", output, *COMMON, "--window", f"{seconds}s", "--interval", "1s",
+        "--stop-after", "26s", "--shards", "2", *engine, *options,
     )  # fmt: skip
     dropper.join()
     found = windows_of(str(output))
@@ -125,3 +125,28 @@ def test_files_that_come_while_a_stream_runs(
     assert late, "the late file made no pane of its own"
     command("windows", output, "--seal")
     assert verify_output(LocalFiles(), str(output), unique=True).problems == []
+
+
+@pytest.mark.parametrize("victim", ["taskmanager0"])
+def test_a_task_manager_that_is_killed(
+    request: pytest.FixtureRequest, corpus: Path, tmp_path: Path, external_pool: str, victim: str
+) -> None:
+    """A batch job whose TaskManager is killed in the middle ends with the bytes of an undisturbed run."""
+    options = request.getfixturevalue("flink_options")
+    cluster = request.getfixturevalue("flink_cluster")
+    here = batch(tmp_path / "local", [corpus], "--runner", "local")
+    output = tmp_path / "engine"
+    killer = threading.Thread(target=kill_after_first_record, args=(output, cluster.folder / f"{victim}.pid"))
+    killer.start()
+    assert batch(output, [corpus], *options, *external(external_pool), "--parallelism=1") == here
+    killer.join()
+    assert not (cluster.folder / f"{victim}.pid").exists()
+
+
+def kill_after_first_record(output: Path, pid: Path) -> None:
+    """Kills a process as soon as one range has been committed."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end and not list(output.glob("_ranges/*.json")):
+        time.sleep(0.05)
+    os.kill(int(pid.read_text(encoding="utf-8")), signal.SIGKILL)
+    pid.unlink()
