@@ -30,7 +30,7 @@ from .calibrate_sample import HALVES, Figures, Sample
 from .compare import Bootstrap
 from .compare_documents import Corpus
 
-MIN_CODEPOINTS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
+MIN_CODEPOINTS: Final = (1, 4, 16, 64)
 _MAX_ROUNDS: Final = 50
 
 

@@ -111,13 +111,16 @@ def _half(measured: Measured) -> Int64:
 def _add(sums: Resampled[Group], measured: Measured) -> None:
     n, half_of = len(SCRIPTS), _half(measured)
     script, report = measured.seg.run_script.astype(np.int64), measured.seg.run_report.astype(np.int64)
-    for kind, code, group_of in (
-        ("script", script, lambda c: (c, -1)),
-        ("report", report, lambda c: (-1, c)),
-        ("pair", script * n + report, lambda c: (c // n, c % n)),
-    ):
+    # One number for kind, script and report class, so that all three go in together and draw their weights once.
+    codes = {"script": script * n, "report": report, "pair": script * n + report}
+    groups: list[Group] = []
+    parts = []
+    for kind, code in codes.items():
         found, doc, values = script_cells(measured, code, n * n)
-        place = found * 2 + half_of[doc]
-        used, number = np.unique(place, return_inverse=True)
-        groups: list[Group] = [(kind, HALVES[one % 2], *group_of(one // 2)) for one in used.tolist()]
-        sums.add(groups, number, doc, values, measured.batch.keys)
+        used, number = np.unique(found * 2 + half_of[doc], return_inverse=True)
+        parts.append((number + len(groups), doc, values))
+        for one in used.tolist():
+            pair = (-1 if kind == "report" else one // 2 // n, -1 if kind == "script" else one // 2 % n)
+            groups.append((kind, HALVES[one % 2], *pair))
+    number, doc, values = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
+    sums.add(groups, number, doc, values, measured.batch.keys)
