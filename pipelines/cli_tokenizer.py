@@ -15,11 +15,10 @@ from byteroute_ops.settings import Settings, load_settings
 from byteroute_ops.workshop.auditing import DTYPE_BYTES
 from byteroute_ops.workshop.training import KINDS, Recipe
 
-from .tables import wide_console
 from .workshop import Corpus, open_corpus
 from .workshop_bench import bench
 from .workshop_prune import run_audit, run_prune
-from .workshop_tables import audit_json, print_audit, print_bench, print_prune, print_training
+from .workshop_tables import audit_json, print_audit, print_bench, print_prune, print_training, workshop_console
 from .workshop_train import Mix, take_sample, train_on
 
 _READING = ("format", "text_field", "id_field", "lang_field", "limit", "sample")
@@ -146,7 +145,7 @@ def train_command(
         "files": [file.uri for file in corpus.inputs.files],
     }  # fmt: skip
     (output / "training.json").write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2))
-    print_training(wide_console(), report, str(output))
+    print_training(workshop_console(), report, str(output))
 
 
 def _weights(path: Path) -> dict[str, float]:
@@ -201,7 +200,7 @@ def bench_command(
     report = bench(
         corpus, specs, router=router, cuts=cuts, engine=engine, parallel_key=parallel_key, reference=reference
     )
-    print_bench(wide_console(), report)
+    print_bench(workshop_console(), report)
     _write_json(json_file, report)
 
 
@@ -219,7 +218,7 @@ def audit_command(
     """Say what the vocabulary of TOKENIZER wastes on a corpus."""
     vocabulary, found = run_audit(spec, _corpus(inputs, reading))
     model = {"width": width, "dtype": dtype, "tied": tied}
-    print_audit(wide_console(), vocabulary, found, **model)
+    print_audit(workshop_console(), vocabulary, found, **model)
     _write_json(json_file, audit_json(vocabulary, found, **model))
 
 
@@ -255,7 +254,7 @@ def prune_command(
     """Write TOKENIZER without the ids that a corpus does not need, and the map from old to new ids."""
     corpus = _corpus(inputs, reading)
     report = run_prune(spec, corpus, output, min_count=min_count, size=size, held_back=held_back, seed=seed)
-    print_prune(wide_console(), report.to_json(), str(output))
+    print_prune(workshop_console(), report.to_json(), str(output))
 
 
 def _write_json(path: Path | None, report: dict[str, Any]) -> None:

@@ -11,6 +11,15 @@ from byteroute_ops.workshop.auditing import Audit
 from byteroute_ops.workshop.vocabulary import Vocabulary
 
 _EXAMPLES = 6
+_WIDTH = 150
+"""Columns of text that the widest table needs."""
+
+
+def workshop_console() -> Console:
+    """Returns a console for standard output that never cuts the tables."""
+    console = Console(highlight=False)
+    console.width = max(console.width, _WIDTH)
+    return console
 
 
 def _table(title: str, first: str, *columns: str) -> Table:

@@ -158,5 +158,5 @@ def test_models_that_cannot_be_pruned_are_refused() -> None:
     with pytest.raises(ConfigError, match="cannot prune a WordLevel"):
         prune(words, Vocabulary.from_json(words, "w"), np.ones(1, np.bool_))
     marked = Tokenizer(models.BPE({"a": 0, "##b": 1}, [], continuing_subword_prefix="##")).to_str().encode()
-    with pytest.raises(ConfigError, match="marks the insides"):
+    with pytest.raises(ConfigError, match="marks parts of words"):
         prune(marked, Vocabulary.from_json(marked, "m"), np.ones(2, np.bool_))
