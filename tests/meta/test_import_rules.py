@@ -24,6 +24,7 @@ TIERS = (
         "processing",
         "range_worker",
         "settings",
+        "stages",
         "workshop",
     },
     {"beam"},

@@ -1,0 +1,1 @@
+"""Container files and templates for workers."""
