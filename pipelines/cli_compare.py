@@ -22,8 +22,9 @@ from .options import gather_settings, some_settings
 from .tables import wide_console
 
 _READING = (
-    "format", "text_field", "id_field", "lang_field", "separator", "max_document_bytes", "split_long", "limit",
-    "sample", "zwsp", "tokenizers", "engine", "add_special_tokens",
+    "format", "text_field", "id_field", "lang_field", "lang_pattern", "identify_languages", "lang_threshold",
+    "separator", "max_document_bytes", "split_long", "limit", "sample", "zwsp", "tokenizers", "engine",
+    "add_special_tokens",
 )  # fmt: skip
 _POLICIES = ("script-a", "script-b", "script-c", "min-bytes")
 

@@ -13,6 +13,7 @@ from byteroute_ops.cleaning import clean_batch
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.files import is_remote
 from byteroute_ops.formats import read_range
+from byteroute_ops.languages import resolve_languages
 from byteroute_ops.range_worker import in_sample, read_options
 from byteroute_ops.settings import Settings
 
@@ -77,9 +78,20 @@ class Corpus:
                 if left is not None:
                     left -= documents.num_rows
                 cleaned, _ = clean_batch(documents["text"], zwsp=self._settings.zwsp)
-                yield Batch(cleaned, documents["lang"], _keys(documents))
+                yield Batch(cleaned, self._languages(documents, cleaned), _keys(documents))
                 if left == 0:
                     return
+
+    def _languages(self, documents: pa.RecordBatch, cleaned: pa.StringArray) -> pa.StringArray:
+        settings = self._settings
+        return resolve_languages(
+            documents["lang"],
+            documents["source"],
+            cleaned,
+            pattern=settings.lang_pattern,
+            identify=settings.identify_languages,
+            threshold=settings.lang_threshold,
+        ).tags
 
     def _wanted(self, documents: pa.RecordBatch) -> pa.RecordBatch:
         if self._settings.sample is None:
