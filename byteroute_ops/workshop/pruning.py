@@ -77,9 +77,7 @@ def prune(data: bytes, vocabulary: Vocabulary, wanted: Bools) -> Pruned:
         known = ", ".join(_KINDS)
         raise ConfigError(f"tokenizer {vocabulary.name!r:.80}: cannot prune a {vocabulary.kind}; can: {known}")
     if "merges" in model and (model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")):
-        raise ConfigError(
-            f"tokenizer {vocabulary.name!r:.80}: cannot prune a BPE that marks the insides or ends of words"
-        )
+        raise ConfigError(f"tokenizer {vocabulary.name!r:.80}: cannot prune a BPE that marks parts of words")
     keep = wanted.copy()
     keep[[index for index in range(vocabulary.n_ids) if not _exists(vocabulary, index)]] = False
     reasons = {"frequent": int(keep.sum())}
