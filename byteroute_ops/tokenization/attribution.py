@@ -18,6 +18,7 @@ from byteroute_ops.segmentation import Segmentation
 from byteroute_ops.segmentation_chunks import decode_utf8
 from byteroute_ops.stretches import take_stretches
 
+from .byte_ids import ByteTokens
 from .protocol import Int64, Tokens
 
 
@@ -53,6 +54,9 @@ def _per_stretch(
     tokens: Tokens, bounds: Int64, doc_bounds: Int64, strong: Callable[[], tuple[Int64, Int64]]
 ) -> tuple[Int64, Int64]:
     """Returns tokens by stretch, int64[k], and tokens without one by document; `bounds`: int64[k + 1]."""
+    if isinstance(tokens, ByteTokens):
+        # The stretches tile the documents, and a byte lies in one stretch.
+        return np.diff(bounds), np.full(doc_bounds.size - 1, tokens.n_added)
     starts, ends = tokens.starts, tokens.ends
     homeless = _without_text(tokens, doc_bounds)
     if homeless.size:
