@@ -1,5 +1,6 @@
 """Submits a pipeline, follows its metrics and waits for its end. Beam is imported when a job starts."""
 
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -137,4 +138,7 @@ def explain(error: BaseException) -> str:
         head = line.partition(":")[0]
         if head.replace(".", "").replace("_", "").isalnum() and head.endswith(("Error", "Exception")):
             return f"the job failed with {head}; the engine's log has the traceback"
+    state = re.search(r"failed in state (\w+)", str(error))
+    if state is not None:
+        return f"the engine ended the job in state {state[1]}, as when a worker is lost; its log says why"
     return describe_error(error)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from byteroute.pipelines.cli import main
 from byteroute.pipelines.stream import windows_of
@@ -127,6 +128,43 @@ def test_files_that_come_while_a_stream_runs(
     assert verify_output(LocalFiles(), str(output), unique=True).problems == []
 
 
+def many_documents(folder: Path) -> Path:
+    """Fills a folder with enough documents that a job can be disturbed in the middle."""
+    folder.mkdir()
+    for i in range(8):
+        rows = [{"id": f"{i}-{n}", "text": f"слово {n} and words 言葉 " * 40, "lang": "ru"} for n in range(3000)]
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+        (folder / f"part-{i}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def kill_worker(output: Path, pool: str) -> None:
+    """Kills the pool's worker process as soon as one range has been committed."""
+    port = pool.rpartition(":")[2]
+    wait_for_record(output)
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if "--service_port" in words and port in words:
+            for child in process.children():
+                child.kill()
+
+
+def test_a_worker_that_is_killed_on_prism(prism_options: list[str], tmp_path: Path, external_pool: str) -> None:
+    """The run ends with exit 1 and says how to go on; --resume does the rest, and the bytes are those of any run."""
+    corpus, output = many_documents(tmp_path / "many"), tmp_path / "engine"
+    here = batch(tmp_path / "local", [corpus], "--runner", "local", "--range-bytes", "1MB")
+    words = ["run", corpus, "-o", output, *BATCH, "--range-bytes", "1MB", *prism_options]
+    killer = threading.Thread(target=kill_worker, args=(output, external_pool))
+    killer.start()
+    done = CliRunner().invoke(main, [*map(str, words), *external(external_pool)])
+    killer.join()
+    assert done.exit_code == 1, done.output
+    assert "--resume" in done.output
+    assert not (output / "manifest.json").exists()
+    command(*words, "--resume")
+    assert digests(output) == here
+
+
 @pytest.mark.parametrize("victim", ["taskmanager0"])
 def test_a_task_manager_that_is_killed(
     request: pytest.FixtureRequest, corpus: Path, tmp_path: Path, external_pool: str, victim: str
@@ -145,8 +183,13 @@ def test_a_task_manager_that_is_killed(
 
 def kill_after_first_record(output: Path, pid: Path) -> None:
     """Kills a process as soon as one range has been committed."""
+    wait_for_record(output)
+    os.kill(int(pid.read_text(encoding="utf-8")), signal.SIGKILL)
+    pid.unlink()
+
+
+def wait_for_record(output: Path) -> None:
+    """Returns when a range has been committed, or after two minutes."""
     end = time.monotonic() + 120
     while time.monotonic() < end and not list(output.glob("_ranges/*.json")):
         time.sleep(0.05)
-    os.kill(int(pid.read_text(encoding="utf-8")), signal.SIGKILL)
-    pid.unlink()

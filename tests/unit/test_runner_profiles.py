@@ -125,6 +125,8 @@ def test_an_engines_message_is_told_without_the_data() -> None:
     foreign = "Traceback\n  x\nValueError: cannot parse 'secret text'\n"
     assert "secret" not in explain(RuntimeError(foreign))
     assert "ValueError" in explain(RuntimeError(foreign))
+    lost = RuntimeError("Pipeline job-001 failed in state FAILED: worker said 'secret text'")
+    assert explain(lost) == "the engine ended the job in state FAILED, as when a worker is lost; its log says why"
 
 
 def test_profiles_are_files_of_their_name() -> None:
