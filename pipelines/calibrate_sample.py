@@ -110,13 +110,13 @@ def _half(measured: Measured) -> Int64:
 
 def _add(sums: Resampled[Group], measured: Measured) -> None:
     n, half_of = len(SCRIPTS), _half(measured)
-    script, report = measured.seg.run_script.astype(np.int64), measured.seg.run_report.astype(np.int64)
+    script, report = measured.script, measured.report
     # One number for kind, script and report class, so that all three go in together and draw their weights once.
     codes = {"script": script * n, "report": report, "pair": script * n + report}
     groups: list[Group] = []
     parts = []
     for kind, code in codes.items():
-        found, doc, values = script_cells(measured, code, n * n)
+        found, doc, values = script_cells(measured, code)
         used, number = np.unique(found * 2 + half_of[doc], return_inverse=True)
         parts.append((number + len(groups), doc, values))
         for one in used.tolist():

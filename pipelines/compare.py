@@ -180,7 +180,7 @@ _SCRIPT_GROUPS: Final = [("script", code) for code in SCRIPTS]
 
 def _add(sums: Resampled[Group], measured: Measured) -> None:
     """Adds a batch to its scripts, its languages, the row of added tokens and the total."""
-    script, script_doc, by_script = script_cells(measured, measured.seg.run_report, len(SCRIPTS))
+    script, script_doc, by_script = script_cells(measured, measured.report)
     n_docs = len(measured.batch.texts)
     if not n_docs:
         return
