@@ -62,7 +62,7 @@ class Recipe:
             raise ConfigError(f"kind {self.kind!r:.80} is not known; known are {', '.join(KINDS)}")
         if self.kind not in BYTE_KINDS and (self.on == "routed" or self.cuts == "segments"):
             raise ConfigError(f"kind {self.kind!r} works on characters: use {' or '.join(BYTE_KINDS)} for routed bytes")
-        least = 257 + len(self.special)
+        least = 256 + len(self.special) + (self.kind in UNKNOWN)
         if self.vocab_size < least:
             raise ConfigError(f"a vocabulary of {self.vocab_size} is too small: 256 bytes and specials need {least}")
         if not 0 < self.coverage <= 1:
