@@ -185,9 +185,15 @@ def _row(entrant: Entrant, tally: Tally, *, timed: bool) -> dict[str, Any]:
 def _parallel(tally: Tally, reference: str) -> dict[str, Any]:
     units: dict[str, set[str]] = {}
     for lang, unit in tally.units:
-        units.setdefault(lang, set()).add(unit)
-    if not units:
+        if lang not in tally.repeated:
+            units.setdefault(lang, set()).add(unit)
+    if not tally.units:
         raise ConfigError("--parallel-key matches no document id of the corpus")
+    if reference in tally.repeated:
+        raise ConfigError(
+            f"the reference {reference!r:.80} has units more than once: is it several languages under one tag? "
+            "Take the language from another field (--lang-field) or from the id, with a group (?P<lang>...)"
+        )
     grid = align(units, reference)
     costs = {lang: float(sum(tally.units[lang, unit] for unit in grid.units)) for lang in grid.languages}
     found = disparity(costs, reference)
@@ -197,6 +203,8 @@ def _parallel(tally: Tally, reference: str) -> dict[str, Any]:
         "units": len(grid.units),
         "languages": len(grid.languages),
         "reference_tokens": costs[reference],
+        "repeated_languages": sorted(tally.repeated),
+        "dropped_languages": dict(grid.dropped_languages),
         **{name: getattr(found, name) for name in names},
         "mean": float(np.mean(list(found.premium.values()))),
         "premium": dict(found.premium),

@@ -67,6 +67,9 @@ def print_bench(console: Console, report: dict[str, Any]) -> None:
     console.print(table)
     if "parallel" in first:
         console.print(_premium_table(report))
+        left_out = len(first["parallel"]["repeated_languages"]), len(first["parallel"]["dropped_languages"])
+        if any(left_out):
+            console.print("languages left out: {} with a unit more than once, {} that lack units".format(*left_out))
     failed = sum(row["failed"] for row in report["tokenizers"])
     if failed or report["corpus"]["rejected"]:
         console.print(f"left out: {report['corpus']['rejected']:,} records rejected, {failed:,} tokenizer failures")

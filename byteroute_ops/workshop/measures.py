@@ -87,6 +87,7 @@ class Tally:
         sentences: in them.
         codepoints: in them.
         units: (language, unit) → tokens, for documents of parallel data.
+        repeated: languages that have a unit more than once: several languages under one tag, as a rule.
         seconds: spent encoding.
     """
 
@@ -97,6 +98,7 @@ class Tally:
     sentences: int = 0
     codepoints: int = 0
     units: dict[tuple[str, str], int] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
@@ -123,8 +125,11 @@ class Tally:
         added = np.concatenate([[0], np.cumsum(tokens.added)])
         own = tokens.counts - np.diff(added[tokens.doc_offsets])
         for key, n_tokens in zip(keys, own.tolist(), strict=True):
-            if key is not None:
-                self.units[key] = self.units.get(key, 0) + n_tokens
+            if key is None:
+                continue
+            if key in self.units:
+                self.repeated.add(key[0])
+            self.units[key] = n_tokens
 
     @property
     def tokens(self) -> int:

@@ -169,6 +169,7 @@ def test_prune_keeps_ids_where_nothing_was_pruned(
         (("--match", "no such id"), "holds no document"),
         (("--parallel-key", "x"), "no group"),
         (("--parallel-key", "(?P<unit>zzz)"), "matches no document"),
+        (("--parallel-key", "(?P<unit>art)"), "more than once"),
     ],
 )
 def test_wrong_use_is_exit_2(options: tuple[str, ...], message: str, corpus: Path) -> None:

@@ -116,6 +116,9 @@ def test_tally_adds_up() -> None:
     assert tally.fallback_rate == 2 / 6
     assert tally.unknown_rate == 0
     assert tally.units == {("en", "1"): 2, ("fr", "1"): 3, ("en", "2"): 1}
+    assert tally.repeated == set()
+    tally.add(tokens_of([letter]), np.array([1]), np.array([1]), [("fr", "1")])
+    assert tally.repeated == {"fr"}
 
 
 def test_unknown_and_fallback_of_other_models() -> None:
