@@ -13,44 +13,44 @@ from byteroute_ops.settings import Settings
 
 from .cli_run import split_options
 from .options import gather_settings, settings_options
-from .stream import claim_output, make_stream, run_stream, seal, windows_of
+from .stream import check_stream_runner, claim_output, make_stream, run_stream, seal, windows_of
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-class Duration(click.ParamType):
-    """A number of seconds: `90`, `90s`, `10m`, `2h`, `1d`."""
+def duration(value: str) -> int:
+    """Returns whole seconds: of `90`, `90s`, `10m`, `2h`, `1d`.
 
-    name = "duration"
+    Raises:
+        click.BadParameter: none of these.
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Returns whole seconds."""
-        match = re.fullmatch(r"(\d+)([smhd]?)", str(value).strip().lower())
-        if match is None:
-            self.fail(f"{value!r} is no duration; write seconds or a unit, such as 90, 90s, 10m, 2h", param, ctx)
-        return int(match[1]) * _UNITS[match[2]]
+    >>> duration("10m")
+    600
+    """
+    match = re.fullmatch(r"(\d+)([smhd]?)", value.strip().lower())
+    if match is None:
+        raise click.BadParameter(f"{value!r} is no duration; write seconds or a unit, such as 90, 90s, 10m, 2h")
+    return int(match[1]) * _UNITS[match[2]]
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("source", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("-o", "--output", required=True, help="Output folder or URI.")
 @settings_options
-@click.option("--window", type=Duration(), default="60s", show_default=True, help="Length of a window in event time.")
-@click.option("--lateness", type=Duration(), default="1h", show_default=True, help="How late a document may come.")
+@click.option("--window", type=duration, default="60s", show_default=True, help="Length of a window in event time.")
+@click.option("--lateness", type=duration, default="1h", show_default=True, help="How late a document may come.")
 @click.option(
-    "--early", type=Duration(), help="Also write a window that is still open, this long after its first document."
+    "--early", type=duration, help="Also write a window that is still open, this long after its first document."
 )
 @click.option(
-    "--late-every", type=Duration(), default="0s", help="Gather late documents this long; 0s writes each at once."
+    "--late-every", type=duration, default="0s", help="Gather late documents this long; 0s writes each at once."
 )
 @click.option("--accumulate", is_flag=True, help="A later pane of a window repeats the earlier ones.")
 @click.option(
     "--shards", type=click.IntRange(min=1), default=1, show_default=True, help="Files of each pane, at least."
 )
-@click.option(
-    "--interval", type=Duration(), default="10s", show_default=True, help="Time between two looks at a folder."
-)
-@click.option("--stop-after", type=Duration(), help="End the source (folders only) after this time; otherwise never.")
+@click.option("--interval", type=duration, default="10s", show_default=True, help="Time between two looks at a folder.")
+@click.option("--stop-after", type=duration, help="End the source (folders only) after this time; otherwise never.")
 @click.option("--runner", default="prism", show_default=True, help="Engine: portable, prism, flink, dataflow.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def stream(
@@ -78,6 +78,7 @@ def stream(
     sources, extra = split_options(source)
     if len(sources) != 1:
         raise ConfigError(f"stream reads one source, found {len(sources)}: {' '.join(sources)}")
+    check_stream_runner(runner, extra, output)
     windowing = {
         "seconds": window, "lateness": lateness, "early_seconds": early, "late_seconds": late_every,
         "accumulating": accumulate, "shards": shards,

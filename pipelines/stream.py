@@ -16,6 +16,7 @@ from byteroute_ops.fingerprints import json_digest
 from byteroute_ops.panes import Window, read_windows
 from byteroute_ops.settings import Settings
 
+from .engines import check_runner
 from .finalize import write_results
 from .preprocess import files_for, identify, portable_settings
 
@@ -87,6 +88,19 @@ def read_identity(output: str) -> dict[str, Any] | None:
         return None
 
 
+def check_stream_runner(runner: str, extra: Sequence[str], output: str) -> None:
+    """Refuses, before anything is written, what the runner cannot do.
+
+    Raises:
+        ConfigError: a runner that reads no unbounded input, or what `check_runner` refuses.
+    """
+    runners = import_module("byteroute.runners")
+    if not runners.find_profile(runner).streams:
+        able = ", ".join(name for name, one in runners.PROFILES.items() if one.streams)
+        raise ConfigError(f"runner {runner} reads no unbounded input; these do: {able}")
+    check_runner(runner, extra, output)
+
+
 def run_stream(
     stream: Stream,
     source: Any,
@@ -107,16 +121,12 @@ def run_stream(
         stop: asked as often; True cancels the job.
 
     Raises:
-        ConfigError: a runner that has no unbounded input, or lacks something.
+        ConfigError: something that the runner needs is missing.
         ByteRouteError: the engine ended the job.
     """
     runners = import_module("byteroute.runners")
-    profile = runners.find_profile(runner)
-    if not profile.streams:
-        able = ", ".join(name for name, one in runners.PROFILES.items() if one.streams)
-        raise ConfigError(f"runner {runner} reads no unbounded input; these do: {able}")
     runners.launch(
-        profile,
+        runners.find_profile(runner),
         stream_pipeline(stream, source),
         extra,
         job_name=f"byteroute-stream-{json_digest(stream.output)[:12]}",
