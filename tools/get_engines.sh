@@ -24,13 +24,21 @@ get_prism() {
   rm -f "$place/prism.missing"
 }
 
+why_not_served() { # JAR
+  if grep -q "Could not find artifact\|was not found" "$place/flink-job-server.log"; then
+    echo "the Maven repository does not serve $1"
+  else
+    echo "mvn failed: $(grep -m 1 ERROR "$place/flink-job-server.log" | cut -c 1-200)"
+  fi
+}
+
 get_flink_job_server() {
   local jar="beam-runners-flink-$flink-job-server-$beam.jar"
   [ -f "$place/$jar" ] && return
   command -v mvn >/dev/null || { missing flink-job-server "mvn is not installed"; return; }
   timeout 300 mvn --quiet --batch-mode dependency:copy -DoutputDirectory="$place" -Dmdep.useBaseVersion=true \
     -Dartifact="org.apache.beam:beam-runners-flink-$flink-job-server:$beam" >"$place/flink-job-server.log" 2>&1 ||
-    { missing flink-job-server "the Maven repository does not serve $jar"; return; }
+    { missing flink-job-server "$(why_not_served "$jar")"; return; }
   rm -f "$place/flink-job-server.missing"
 }
 
