@@ -12,7 +12,7 @@ from byteroute_ops.fingerprints import NASTY_TEXTS, behavioural_digest
 from byteroute_ops.routing import Routed
 from byteroute_ops.segmentation import utf8_of
 
-from .cutting import PIECE_BYTES, cut_document, may_cut
+from .cutting import PIECE_BYTES, cut_document, cut_places
 from .documents import encode_pieces, spread_spans, stretches, with_affixes
 from .hf import ReferenceEngine
 from .payload import PayloadBpe
@@ -53,7 +53,7 @@ class ModelTokenizer:
         self._add_special_tokens = add_special_tokens
         none = np.zeros(0, np.int32)
         self._affixes = (source.traits.prefix, source.traits.suffix) if add_special_tokens else (none, none)
-        self._may_cut = may_cut(source.traits)
+        self._places = cut_places(source.traits, reference.is_normal)
         lengths = source.traits.byte_lengths
         self._finder = None if lengths is None else SpanFinder(lengths, source.traits, reference, self._cut)
 
@@ -151,7 +151,7 @@ class ModelTokenizer:
         return PayloadBpe(self._reference.library, self.traits.added)
 
     def _cut(self, utf8: bytes) -> list[bytes]:
-        return cut_document(utf8) if self._may_cut and len(utf8) > PIECE_BYTES else [utf8]
+        return [utf8] if self._places is None or len(utf8) <= PIECE_BYTES else cut_document(utf8, self._places)
 
     def _encode(self, data: Bytes, starts: Int64, ends: Int64, *, spans: bool) -> tuple[Encoded, Bools]:
         """Returns the tokens of stretches of `data`, and which of them failed and so have none."""

@@ -32,6 +32,7 @@ _LLAMA_NORMALIZERS = (
     [{"type": "Prepend", "prepend": _META}, {"type": "Replace", "pattern": {"String": " "}, "content": _META}],
     [{"type": "Replace", "pattern": {"String": " "}, "content": _META}],
 )
+_BRACKETS = "<>[]{}|"
 _KEEPS_ALL = ("Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 """Behaviours of a splitting pre-tokenizer that drop nothing; `Removed` does."""
 
@@ -54,7 +55,9 @@ class Traits:
             there by us, and a document can be encoded in pieces.
         suffix: int32[s]; likewise, after every text.
         added: contents of the added tokens, by id.
-        steady: no added token looks at its neighbours (`lstrip`, `rstrip`, `single_word`).
+        steady: no added token looks at its neighbours (`lstrip`, `rstrip`, `single_word`), or all that do begin and end
+            with brackets, which are never next to a cut.
+        spaced: the arrangement, of the two known to encode word by word, that the tokenizer has; None: neither.
         patterns: the pre-tokenizer's regular expressions, in order; None: it has parts other than these and ByteLevel.
         routed_reason: why the model has no routed ids; None: it has.
         unknown: id of the unknown token; None: there is none, or bytes stand in for it.
@@ -70,6 +73,7 @@ class Traits:
     suffix: Int32
     added: dict[int, str]
     steady: bool
+    spaced: Literal["BERT", "Metaspace"] | None
     patterns: tuple[str, ...] | None
     routed_reason: str | None
     unknown: int | None
@@ -151,16 +155,16 @@ def _traits(config: dict[str, Any], name: str) -> Traits:
     kind = _kind(model, steps)
     nfc = [step["type"] for step in normalizers] == ["NFC"]
     lead = int(normalizers == _LLAMA_NORMALIZERS[0])
-    steady = not any(token.get(flag) for token in added for flag in ("lstrip", "rstrip", "single_word"))
+    looking = [token["content"] for token in added if any(map(token.get, ("lstrip", "rstrip", "single_word")))]
     vocab, routed_reason = model["vocab"], _routed_reason(kind, model)
     lengths, trusted, exact = None, True, all(map(_keeps_bytes, steps))
     if kind == "byte-level BPE" and routed_reason is None:
         plain = all(unicodedata.is_normalized("NFC", token["content"]) for token in added)
         lengths = _byte_lengths(vocab, added, len)
-        exact, trusted = exact and (nfc or not normalizers), steady and (plain or not nfc)
+        exact, trusted = exact and (nfc or not normalizers), not looking and (plain or not nfc)
     elif kind == "byte-fallback BPE" and normalizers in _LLAMA_NORMALIZERS and _has_fallback_bytes(vocab):
         lengths = _byte_lengths(vocab, added, _fallback_length)
-        trusted = steady and not lead
+        trusted = not looking and not lead
     return Traits(
         kind=kind,
         byte_lengths=lengths,
@@ -171,7 +175,8 @@ def _traits(config: dict[str, Any], name: str) -> Traits:
         prefix=prefix,
         suffix=suffix,
         added={token["id"]: token["content"] for token in added},
-        steady=steady,
+        steady=all(content[0] in _BRACKETS and content[-1] in _BRACKETS for content in looking),
+        spaced=_spaced(kind, normalizers, steps),
         patterns=_patterns(steps),
         routed_reason=routed_reason,
         unknown=_unknown(kind, model),
@@ -185,6 +190,20 @@ def _unknown(kind: Kind, model: dict[str, Any]) -> int | None:
         return int(model["unk_id"])
     unknown = model["vocab"].get(model.get("unk_token")) if isinstance(model["vocab"], dict) else None
     return None if unknown is None else int(unknown)
+
+
+def _spaced(
+    kind: Kind, normalizers: list[dict[str, Any]], steps: list[dict[str, Any]]
+) -> Literal["BERT", "Metaspace"] | None:
+    names = [step["type"] for step in steps]
+    if kind == "WordPiece" and [one["type"] for one in normalizers] == ["BertNormalizer"]:
+        return "BERT" if names == ["BertPreTokenizer"] else None
+    one_space = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    charsmap = bool(normalizers) and normalizers[0]["type"] == "Precompiled" and normalizers[1:] in ([], [one_space])
+    if kind == "Unigram" and charsmap and names in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]):
+        space = steps[-1]
+        return "Metaspace" if space.get("prepend_scheme") == "always" and space.get("split") else None
+    return None
 
 
 def _flat(step: Any, children: str) -> list[dict[str, Any]]:

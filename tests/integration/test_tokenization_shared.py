@@ -14,6 +14,9 @@ from byteroute_ops.policy import load_policy
 from byteroute_ops.routing import Router, route_segmentation
 from byteroute_ops.segmentation import segment_batch
 from byteroute_ops.tokenization import open_tokenizer, routed_tokens_per_row, text_tokens_per_run
+from byteroute_ops.tokenization.cutting import cut_document, cut_places
+from byteroute_ops.tokenization.hf import ReferenceEngine
+from byteroute_ops.tokenization.source import read_source
 
 NAMES = ("gpt2", "cl100k", "o200k", "llama2", "qwen3", "xlmr_e5", "minilm_bert")
 EVERY = 40
@@ -73,3 +76,21 @@ def test_routed_ids_of_real_tokenizers(shared_dir: Path, texts: list[str], name:
     assert (np.bincount(routed.row_doc, per_row, len(some)) + added == tokens.counts).all()
     if name != "qwen3":  # its NFC changes some texts
         assert tokenizer.decode_routed_ids(tokens.ids) == routed.data.tobytes()
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", NAMES)
+def test_cutting_real_tokenizers(shared_dir: Path, texts: list[str], name: str) -> None:
+    """Cut wherever that is allowed, real documents keep their ids; every tokenizer but Llama's allows it."""
+    path = shared_dir / "tokenizers" / f"{name}.json.zst"
+    source = read_source(path.read_bytes(), name)
+    engine = ReferenceEngine(source)
+    places = cut_places(source.traits, engine.is_normal)
+    assert (places is None) == (name == "llama2")
+    if places is not None:
+        long = ["  ".join(texts[at : at + 20]) for at in range(0, len(texts), 20)]
+        pieces = [cut_document(text.encode(), places, piece_bytes=40) for text in long]
+        assert sum(map(len, pieces)) > 20 * len(long)
+        whole = engine.encode([text.encode() for text in long])
+        parts = engine.encode([piece for one in pieces for piece in one])
+        assert whole.ids.tolist() == parts.ids.tolist()

@@ -183,9 +183,21 @@ BOUNDARIES = [*"aZбह你1 '\n\r\t.,/!。\u0301\u093e\u00a0ſ", "'s", "'LL", " 
 def test_cutting_changes_no_pre_token(pattern: str, text: str, size: int) -> None:
     """Cut at every place where cutting is allowed, a document falls into the pre-tokens of the whole."""
     split = Split(Regex(pattern), "isolated").pre_tokenize_str
-    pieces = cut_document(text.encode(), size)
+    pieces = cut_document(text.encode(), piece_bytes=size)
     assert b"".join(pieces) == text.encode()
     assert [word for piece in pieces for word, _ in split(piece.decode())] == [word for word, _ in split(text)]
+
+
+@settings(SLOW, max_examples=400)
+@given(
+    text=st.lists(st.sampled_from([*BOUNDARIES, "abc", "ing", "[CLS]"]), max_size=16).map("".join),
+    size=st.integers(1, 3),
+)
+def test_cutting_changes_no_word_piece(text: str, size: int) -> None:
+    """BERT's arrangement gives the pieces the ids of the whole."""
+    pieces = cut_document(text.encode(), piece_bytes=size)
+    ids = [plain.ids_of(LIBRARY["wordpiece"], piece.decode(), special=False) for piece in pieces]
+    assert [token for piece in ids for token in piece] == plain.ids_of(LIBRARY["wordpiece"], text, special=False)
 
 
 @settings(SLOW, max_examples=200)
@@ -193,4 +205,4 @@ def test_cutting_changes_no_pre_token(pattern: str, text: str, size: int) -> Non
 def test_cutting_and_normalizing_go_together(text: str, size: int) -> None:
     """NFC of the pieces is NFC of the whole, by the library's own normalizer."""
     normal = NFC().normalize_str
-    assert "".join(normal(piece.decode()) for piece in cut_document(text.encode(), size)) == normal(text)
+    assert "".join(normal(piece.decode()) for piece in cut_document(text.encode(), piece_bytes=size)) == normal(text)

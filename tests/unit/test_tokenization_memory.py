@@ -12,8 +12,11 @@ from byteroute_ops.policy import load_policy
 from byteroute_ops.routing import Router, route_segmentation
 from byteroute_ops.segmentation import segment_batch
 from byteroute_ops.tokenization import giga, open_tokenizer, payload
-from byteroute_ops.tokenization.cutting import PIECE_BYTES, cut_document, may_cut
+from byteroute_ops.tokenization.cutting import PIECE_BYTES, cut_document, cut_places
+from byteroute_ops.tokenization.hf import ReferenceEngine
 from byteroute_ops.tokenization.source import read_source
+
+LEVEL = {"type": "ByteLevel", "trim_offsets": True}
 
 NEW_WORDS = """
 import sys
@@ -91,8 +94,8 @@ def test_long_documents_are_cut() -> None:
     assert len(pieces) == -(-len(text) // PIECE_BYTES)
     assert b"".join(pieces) == text
     assert max(map(len, pieces)) < PIECE_BYTES + 100
-    assert cut_document(b"x" * 5000, 1000) == [b"x" * 5000]
-    assert cut_document("ю".encode() * 5000, 1001) == ["ю".encode() * 5000]
+    assert cut_document(b"x" * 5000, piece_bytes=1000) == [b"x" * 5000]
+    assert cut_document("ю".encode() * 5000, piece_bytes=1001) == ["ю".encode() * 5000]
 
 
 def test_long_documents_keep_their_ids() -> None:
@@ -112,17 +115,27 @@ def test_long_documents_keep_their_ids() -> None:
         ({}, True),
         ({"normalizer": {"type": "NFC"}}, True),
         ({"normalizer": {"type": "Lowercase"}}, False),
-        ({"added_tokens": [plain.added_token(0, "<|endoftext|>", lstrip=True)]}, False),
+        ({"added_tokens": [plain.added_token(0, "<|endoftext|>", lstrip=True)]}, True),
+        ({"added_tokens": [plain.added_token(0, "word", single_word=True)]}, False),
         ({"added_tokens": [plain.added_token(0, "two words")]}, False),
-        ({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}}, True),
-        ({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "use_regex": True}}, False),
-        ({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}}, False),
+        ({"pre_tokenizer": LEVEL | {"add_prefix_space": False, "use_regex": True}}, True),
+        ({"pre_tokenizer": LEVEL | {"add_prefix_space": True, "use_regex": True}}, False),
+        ({"pre_tokenizer": LEVEL | {"add_prefix_space": False, "use_regex": False}}, False),
     ],
 )
 def test_cutting_needs_its_proof(tmp_path: Path, change: dict[str, object], allowed: bool) -> None:
     """Documents are cut for those tokenizers only to which the argument applies."""
     path = plain.write(plain.byte_level(**change), tmp_path)
-    assert may_cut(read_source(path.read_bytes(), "level").traits) is allowed
+    source = read_source(path.read_bytes(), "level")
+    assert (cut_places(source.traits, ReferenceEngine(source).is_normal) is not None) is allowed
+
+
+@pytest.mark.parametrize(("kind", "allowed"), [("wordpiece", True), ("unigram", False), ("byte_fallback", False)])
+def test_other_kinds_are_cut_where_they_go_word_by_word(tmp_path: Path, kind: str, allowed: bool) -> None:
+    """BERT's arrangement is known to encode word by word; a Unigram behind NFKC, and Llama's BPE, are not."""
+    config = {"wordpiece": plain.wordpiece, "unigram": plain.unigram, "byte_fallback": plain.byte_fallback}[kind]()
+    source = read_source(plain.write(config, tmp_path).read_bytes(), kind)
+    assert (cut_places(source.traits, ReferenceEngine(source).is_normal) is not None) is allowed
 
 
 def test_huge_payloads_are_linear() -> None:
