@@ -10,11 +10,12 @@ PACKAGES := byteroute_ops byteroute.pipelines byteroute.schemas byteroute.runner
 CHECKED := $(wildcard byteroute_ops pipelines schemas runners tests tools benchmarks setup.py)
 
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-engines lint format types wheel wheel-test peers clean
+.PHONY: help setup run test test-slow test-engines lint format types wheel wheel-test peers clean
 
 help:
 	@echo "make run         the demo: bundled corpus -> out/demo"
 	@echo "make test        lint, types and all tests"
+	@echo "make test-slow   what takes minutes: kills at 25 moments, larger inputs"
 	@echo "make lint        ruff only;  make format  lets ruff rewrite the files;  make types  mypy only"
 	@echo "make test-engines  the tests on Prism and Flink; gets what the registries serve, says what they do not"
 	@echo "make wheel       dist/byteroute-VERSION-py3-none-any.whl, for workers"
@@ -47,6 +48,9 @@ test: $(STAMP)
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory types
 	@$(BIN)/python -m pytest --quiet -n 2 --dist loadfile
+
+test-slow: $(STAMP)
+	@$(BIN)/python -m pytest --quiet -m slow
 
 lint: $(STAMP)
 	@$(BIN)/ruff check --quiet $(CHECKED) && $(BIN)/ruff format --check --quiet $(CHECKED) && echo "ruff: clean"

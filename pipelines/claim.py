@@ -19,7 +19,7 @@ try:
 except ImportError:  # no POSIX system
     fcntl = None  # type: ignore[assignment]
 
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 10.0
 """Workers of a run that was killed end within this time, so a run that is started at once just waits for them."""
 
 

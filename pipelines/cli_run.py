@@ -1,6 +1,7 @@
 """Commands that run or check a batch job: run, demo, verify."""
 
 import difflib
+import logging
 import os
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 
 from byteroute_ops import layout
 from byteroute_ops.errors import ByteRouteError, ConfigError, describe_error
+from byteroute_ops.files import is_remote
 from byteroute_ops.settings import Settings
 
 from .claim import claim_folder
@@ -71,6 +73,8 @@ def run(
     settings = gather_settings(config_file, flags)
     threshold = parse_threshold(max_rejected)
     check_runner(runner, extra, output)
+    if any(is_remote(name) for name in (*inputs, output)):
+        reach_stores(extra)
     if dry_run:
         click.echo(describe_plan(make_plan(settings, inputs, output)))
         return
@@ -79,6 +83,16 @@ def run(
         workers=workers, resume=resume, overwrite=overwrite, quiet=quiet, runner=runner, extra=extra,
     )  # fmt: skip
     sys.exit(TOO_MANY_REJECTS if exceeds(manifest["totals"], threshold, output) else 0)
+
+
+def reach_stores(extra: tuple[str, ...]) -> None:
+    """Hands Beam options to the filesystems of this process, and keeps their log of retries to --debug."""
+    from byteroute_ops.beam.files import connect_stores
+
+    connect_stores(extra)
+    if not click.get_current_context().find_root().params.get("debug"):
+        # It goes to standard error with tracebacks. What ends a run is told once, in words of ours.
+        logging.getLogger().setLevel(logging.CRITICAL)
 
 
 def execute(

@@ -43,6 +43,13 @@ def find_inputs(patterns: Sequence[str], files: Files) -> Inputs:
                 f"no input file matches {pattern!r}; check the path (quote globs, so that byteroute expands them)"
             )
         found.update({info.uri: info for info in matched})
+    for name in found:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise ConfigError(
+                f"the name of an input file is not UTF-8: {name!a}; rename it, or use a UTF-8 locale"
+            ) from None
     if len({is_remote(name) for name in found}) > 1:
         raise ConfigError("local paths and URIs cannot be mixed in one run; give inputs of one kind")
     root = _common_folder([*found])

@@ -46,9 +46,9 @@ def files_for(name: str) -> Files:
     """Returns what serves a path or URI; Beam is imported for URIs only."""
     if not is_remote(name):
         return LocalFiles()
-    from byteroute_ops.beam.files import BeamFiles
+    from byteroute_ops.beam.files import open_files
 
-    return BeamFiles()
+    return open_files(name)
 
 
 def make_plan(

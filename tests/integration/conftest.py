@@ -29,11 +29,10 @@ def run_inline() -> InlineRun:
     return run
 
 
-@pytest.fixture
-def long_corpus(tmp_path: Path, data_dir: Path) -> Path:
-    """A folder that keeps two workers busy for seconds: 40 files, each a range of its own at `range_bytes=64KiB`."""
-    folder = tmp_path / "long"
-    folder.mkdir()
+@pytest.fixture(scope="session")
+def long_corpus(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Path:
+    """A folder that keeps two workers busy for seconds: 40 files, each several ranges at `range_bytes=128KiB`."""
+    folder = tmp_path_factory.mktemp("long")
     records = [json.loads(line) for line in (data_dir / "udhr_small.jsonl").read_text(encoding="utf-8").splitlines()]
     for i in range(40):
         lines = [json.dumps(one | {"id": f"{one['id']}-{i}-{k}"}) for k in range(4) for one in records]

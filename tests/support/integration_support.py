@@ -5,7 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from byteroute_ops.files import LocalFiles
+from byteroute.pipelines.preprocess import files_for
+
 from byteroute_ops.formats import Range
 from byteroute_ops.jobs import Job
 from byteroute_ops.processing import Processor
@@ -15,8 +16,9 @@ from byteroute_ops.range_worker import process_range
 def do_ranges(job: Job, ranges: Sequence[Range]) -> None:
     """Does ranges one after the other, as a worker would."""
     processor = Processor(job.settings)
+    inputs, outputs = files_for(job.input_root), files_for(job.output)
     for one in ranges:
-        process_range(one, job, processor, inputs=LocalFiles(), outputs=LocalFiles(), on_progress=lambda *_: None)
+        process_range(one, job, processor, inputs=inputs, outputs=outputs, on_progress=lambda *_: None)
 
 
 def run_command(corpus: Path | str, output: Path | str, *more: str) -> list[str]:

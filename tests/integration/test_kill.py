@@ -1,0 +1,96 @@
+"""Kill -9 at random moments: the run goes on to the bytes of one that was left alone."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from byteroute.pipelines.preprocess import files_for
+from byteroute.pipelines.verify import verify_output
+from integration_support import digests, run_command
+
+MOMENTS = 25
+KINDS = ("group", "group", "worker", "parent", "group")
+IN_EVERY_RUN = (1, 2, 3)
+"""One of each kind; the other moments take minutes and are marked slow."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An uninterrupted run: what it wrote, and how long it took."""
+
+    corpus: Path
+    digests: dict[str, str]
+    seconds: float
+
+
+def command(corpus: Path, output: Path, *more: str) -> list[str]:
+    """Returns the command line of the run that is killed."""
+    options = ("--range-bytes", "128KiB", "--workers", "2", "--quiet", "--max-rejected", "5%")
+    return run_command(corpus, output, *options, *more)
+
+
+@pytest.fixture(scope="module")
+def whole(long_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """The run that nobody kills."""
+    output = tmp_path_factory.mktemp("whole") / "out"
+    begun = time.monotonic()
+    subprocess.run(command(long_corpus, output), check=True)
+    return Whole(long_corpus, digests(output), time.monotonic() - begun)
+
+
+def kill_group(process: subprocess.Popen[bytes], rng: random.Random) -> None:
+    """Kills the command and its workers at once."""
+    os.killpg(process.pid, signal.SIGKILL)
+
+
+def kill_parent(process: subprocess.Popen[bytes], rng: random.Random) -> None:
+    """Kills the command alone."""
+    process.kill()
+
+
+def kill_worker(process: subprocess.Popen[bytes], rng: random.Random) -> None:
+    """Kills one of the workers, if there are any by now."""
+    workers = [one for one in psutil.Process(process.pid).children() if "spawn_main" in " ".join(one.cmdline())]
+    if workers:
+        rng.choice(workers).kill()
+
+
+KILL: dict[str, Callable[[subprocess.Popen[bytes], random.Random], None]] = {
+    "group": kill_group,
+    "parent": kill_parent,
+    "worker": kill_worker,
+}
+
+
+@pytest.mark.parametrize(
+    "moment", [pytest.param(i, marks=() if i in IN_EVERY_RUN else pytest.mark.slow) for i in range(MOMENTS)]
+)
+def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(
+    whole: Whole, tmp_path: Path, moment: int, record_property: Any
+) -> None:
+    """Every file, budgets included, is the same; a killed worker costs nothing, and no process stays behind."""
+    rng = random.Random(moment)
+    output, kind = tmp_path / "out", KINDS[moment % len(KINDS)]
+    process = subprocess.Popen(command(whole.corpus, output), stderr=subprocess.PIPE, start_new_session=True)
+    time.sleep(rng.uniform(0, whole.seconds))
+    record_property("ranges done", len(list(output.glob("_ranges/*.json"))))
+    children = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+    if process.poll() is None:
+        KILL[kind](process, rng)
+    _, errors = process.communicate(timeout=300)
+    if kind == "worker":
+        assert (process.returncode, errors.decode()) == (0, "")
+    else:
+        done = subprocess.run(command(whole.corpus, output, "--resume"), capture_output=True, check=False, timeout=300)
+        assert done.returncode == 0, done.stderr.decode()
+    assert psutil.wait_procs(children, timeout=30)[1] == []
+    assert digests(output) == whole.digests
+    assert verify_output(files_for(str(output)), str(output)).problems == []
