@@ -12,6 +12,7 @@ from byteroute_ops.cleaning import clean_batch
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.formats import Range, read_range
 from byteroute_ops.range_worker import in_sample, read_options
+from byteroute_ops.records import DOCUMENTS
 from byteroute_ops.settings import Settings
 
 from .plan import Inputs, find_inputs, make_ranges
@@ -28,7 +29,7 @@ class Corpus:
         inputs: the files.
         ranges: of them.
         settings: how records are read and cleaned, `limit` and `sample`.
-        where: a field and the value that it must have; None takes all documents.
+        where: a field (or `lang`, `doc_id`) and the value that it must have; None takes all documents.
         match: found in the ids of the documents that are taken; None takes all.
         rejected: records that the last pass could not use.
     """
@@ -84,7 +85,7 @@ def open_corpus(
             raise ConfigError(f"--match {match!r:.80} is no regular expression (of RE2)") from None
     if not patterns:
         raise ConfigError("no input: give files, folders or globs")
-    if where is not None:
+    if where is not None and where[0] not in DOCUMENTS.names:
         settings = settings.model_copy(update={"keep": (where[0],)})
     files = files_for(patterns[0])
     inputs = find_inputs(patterns, files)
