@@ -10,7 +10,7 @@ from .local import Local
 from .local_mp import LocalProcesses
 from .portable import Portable
 from .prism import Prism
-from .profile import Profile as Profile
+from .protocol import Profile as Profile
 
 PROFILES: dict[str, Profile] = {
     one.name: one for one in (LocalProcesses(), Local(), Portable(), Prism(), Flink(), Dataflow())

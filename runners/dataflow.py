@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from byteroute_ops.errors import ConfigError
 
-from .profile import check_extra, require, require_module, value_of, with_defaults
+from .protocol import check_extra, require, require_module, value_of, with_defaults
 
 PACKAGES = ("sdk_container_image", "extra_package", "setup_file")
 

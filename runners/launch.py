@@ -7,7 +7,7 @@ from typing import Any
 
 from byteroute_ops.errors import ByteRouteError, describe_error
 
-from .profile import Profile, check_known
+from .protocol import Profile, check_known
 
 Build = Callable[[Any], None]
 """Adds the job's steps to a `beam.Pipeline`."""

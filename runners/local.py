@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .profile import check_extra, with_defaults
+from .protocol import check_extra, with_defaults
 
 
 class Local:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from byteroute_ops.errors import ConfigError
 
-from .profile import check_extra, require, value_of, with_defaults
+from .protocol import check_extra, require, value_of, with_defaults
 
 
 class Portable:

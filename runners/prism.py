@@ -8,7 +8,7 @@ from byteroute_ops.errors import ConfigError
 
 from .engines import engines_folder
 from .portable import check_environment
-from .profile import check_extra, find_program, value_of, with_defaults
+from .protocol import check_extra, find_program, value_of, with_defaults
 
 
 class Prism:

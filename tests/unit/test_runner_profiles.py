@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from byteroute.runners import PROFILES, find_profile
 from byteroute.runners.launch import explain
-from byteroute.runners.profile import check_known, require_module, value_of
+from byteroute.runners.protocol import check_known, require_module, value_of
 
 from byteroute_ops.errors import ConfigError
 
