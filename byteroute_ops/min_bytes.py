@@ -21,7 +21,9 @@ import numpy.typing as npt
 
 from .encoders import BARRIER, ENCODINGS, Framing, Profile, payload_widths
 from .graphemes import cluster_ends, cluster_starts
+from .min_bytes_path import NEVER, three_states, two_states
 from .segmentation import Segmentation
+from .segmentation_chunks import CHUNK_BYTES, decode_utf8
 from .spans import Ids, Spans
 from .stretches import Offsets, take_stretches
 
@@ -29,8 +31,6 @@ Bools = npt.NDArray[np.bool_]
 
 _BE, _LE = ENCODINGS[1], ENCODINGS[2]
 _CHUNK: Final = 64
-_NEVER: Final = 1 << 40
-"""A cost above any sum of real ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,16 +54,21 @@ class Costs:
 
     def of_codepoints(self, codepoints: npt.NDArray[np.uint32]) -> npt.NDArray[np.signedinteger]:
         """Returns the bytes of each code point in a segment less those outside: int8[n] or int64[n]."""
-        gain: npt.NDArray[np.signedinteger] = payload_widths(codepoints, self.profile).view(np.int8) - np.int8(1)
-        for first_longer in (0x80, 0x800, 0x10000):
-            gain -= (codepoints >= first_longer).view(np.int8)
+        gain: npt.NDArray[np.signedinteger]
+        if self.profile == "bytes":
+            # Two bytes instead of one, two or three; four instead of four.
+            gain = (codepoints < 0x80).view(np.int8) - (codepoints - np.uint32(0x800) < 0xF800).view(np.int8)
+        else:
+            gain = payload_widths(codepoints, self.profile).view(np.int8) - np.int8(1)
+            for first_longer in (0x80, 0x800, 0x10000):
+                gain -= (codepoints >= first_longer).view(np.int8)
         literals = self.framing.literals
         if literals:
             gain[codepoints - np.uint32(literals.start) < len(literals)] -= len(self.framing.escape)
         if self.framing.unroutable_unit(_BE) == self.framing.unroutable_unit(_LE):
             never = codepoints == self.framing.unroutable_unit(_BE)
             if never.any():
-                gain = np.where(never, _NEVER, gain.astype(np.int64))
+                gain = np.where(never, NEVER, gain.astype(np.int64))
         return gain
 
 
@@ -85,6 +90,10 @@ class _Blocks:
     """int64[n]: first code point, over the batch."""
     end: Offsets
     """int64[n]: past the last code point."""
+    start_byte: Offsets
+    """int64[n]: first byte, over the batch."""
+    end_byte: Offsets
+    """int64[n]: past the last byte."""
     cost: Offsets
     """int64[n]: scaled cost of the block in a segment, less that in UTF-8."""
     first: Bools
@@ -106,21 +115,35 @@ def min_bytes_spans(seg: Segmentation, costs: Costs, literals: Offsets) -> Spans
     candidates = _may_gain(seg, costs)
     candidates[np.searchsorted(seg.doc_cp, literals, "right") - 1] = True
     docs = np.flatnonzero(candidates & (seg.doc_cp[1:] > seg.doc_cp[:-1]))
-    if not docs.size:
-        return Spans(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
-    blocks = _blocks_of(seg, docs, costs)
-    state = _two_states(blocks.cost, blocks.first, costs.penalty)
+    parts = [_spans_of(_blocks_of(seg, some, costs), costs.penalty) for some in _groups(seg, docs)]
+    none = np.zeros(0, np.int64)
+    columns = zip(*parts, strict=True) if parts else ((none,), (none,), (none,), (none,), (none.astype(np.uint8),))
+    return Spans(*(np.concatenate(column) for column in columns))
+
+
+def _groups(seg: Segmentation, docs: Offsets) -> list[Offsets]:
+    """Returns the documents in groups whose arrays fit the cache; a longer document is one of its own."""
+    sizes = seg.doc_byte[docs + 1] - seg.doc_byte[docs]
+    before = np.cumsum(sizes) - sizes
+    bounds = np.unique(np.searchsorted(before, np.arange(CHUNK_BYTES, int(sizes.sum()), CHUNK_BYTES)))
+    return np.split(docs, bounds) if docs.size else []
+
+
+def _spans_of(blocks: "_Blocks", penalty: int) -> tuple[Offsets, Offsets, Offsets, Offsets, Ids]:
+    """Returns the columns of `Spans` for some documents."""
+    state = two_states(blocks.cost, blocks.first, penalty)
     if blocks.not_be.any():
         doc_of_block = np.cumsum(blocks.first) - 1
         for document in np.unique(doc_of_block[blocks.not_be]):
             part = slice(*np.searchsorted(doc_of_block, [document, document + 1]))
-            state[part] = _three_states(blocks.cost[part], blocks.not_be[part], blocks.not_le[part], costs.penalty)
+            state[part] = three_states(blocks.cost[part], blocks.not_be[part], blocks.not_le[part], penalty)
     change = blocks.first.copy()
     change[1:] |= state[1:] != state[:-1]
     opens = np.flatnonzero(change)
     lasts = np.append(opens[1:], len(state)) - 1
-    spans = Spans(blocks.start[opens], blocks.end[lasts], state[opens])
-    return spans.where(spans.encoding > 0)
+    routed = state[opens] > 0
+    opens, lasts = opens[routed], lasts[routed]
+    return blocks.start[opens], blocks.end[lasts], blocks.start_byte[opens], blocks.end_byte[lasts], state[opens]
 
 
 def _may_gain(seg: Segmentation, costs: Costs) -> Bools:
@@ -133,10 +156,15 @@ def _may_gain(seg: Segmentation, costs: Costs) -> Bools:
     saves the escape gain more: the caller adds their documents.
     """
     n_bytes = len(seg.utf8)
-    padded = np.zeros(-(-n_bytes // _CHUNK) * _CHUNK, np.uint8)
-    padded[:n_bytes] = seg.utf8
-    three = _count_chunks(padded & 0xF0 == 0xE0)
-    paying = np.flatnonzero((three > costs.n_framing_bytes // 2) | (three > _count_chunks(padded < 0x80)))
+    places = [np.zeros(0, np.int64)]
+    for first_byte in range(0, n_bytes, CHUNK_BYTES):
+        part = seg.utf8[first_byte : first_byte + CHUNK_BYTES]
+        if len(part) % _CHUNK:
+            part = np.append(part, np.zeros(-len(part) % _CHUNK, np.uint8))
+        three = _count_chunks(part & 0xF0 == 0xE0)
+        pays = (three > costs.n_framing_bytes // 2) | (three > _count_chunks(part < 0x80))
+        places.append(np.flatnonzero(pays) + first_byte // _CHUNK)
+    paying = np.concatenate(places)
     # A chunk may hold several documents: all from that of its first byte to that of its last are marked.
     steps = np.zeros(len(seg.doc_byte), np.int64)
     first = np.searchsorted(seg.doc_byte, paying * _CHUNK, "right") - 1
@@ -158,7 +186,9 @@ def _count_chunks(mask: Bools) -> Offsets:
 def _blocks_of(seg: Segmentation, docs: Offsets, costs: Costs) -> _Blocks:
     """Returns the blocks of the given documents: int64[n_docs], ascending, none empty."""
     doc_start, doc_end = seg.doc_cp[docs], seg.doc_cp[docs + 1]
-    codepoints = take_stretches(seg.codepoints, doc_start, doc_end)
+    utf8 = take_stretches(seg.utf8, seg.doc_byte[docs], seg.doc_byte[docs + 1])
+    codepoints = np.frombuffer(decode_utf8(utf8).encode("utf-32-le"), np.uint32)
+    cp_byte = np.flatnonzero(utf8.view(np.int8) >= -64)
     breaks = take_stretches(seg.cluster_breaks, doc_start, doc_end)
     doc_first = np.cumsum(doc_end - doc_start) - (doc_end - doc_start)
     price = costs.of_codepoints(codepoints)
@@ -180,10 +210,15 @@ def _blocks_of(seg: Segmentation, docs: Offsets, costs: Costs) -> _Blocks:
     first = np.zeros(len(opens), np.bool_)
     at = np.searchsorted(opens, doc_first)
     first[at] = True
-    shift = np.repeat(doc_start - doc_first, np.diff(at, append=len(opens)))
+    n_blocks = np.diff(at, append=len(opens))
+    shift = np.repeat(doc_start - doc_first, n_blocks)
+    byte_shift = np.repeat(seg.doc_byte[docs] - cp_byte[doc_first], n_blocks)
+    bytes_ = np.append(cp_byte[opens], len(utf8))
     return _Blocks(
         start=bounds[:-1] + shift,
         end=bounds[1:] + shift,
+        start_byte=bytes_[:-1] + byte_shift,
+        end_byte=bytes_[1:] + byte_shift,
         cost=2 * cost.astype(np.int64),
         first=first,
         not_be=not_be[opens] if not_be.size else np.zeros(len(opens), np.bool_),
@@ -215,55 +250,3 @@ def _clusters_with(codepoints: npt.NDArray[np.uint32], breaks: Bools, unit: int 
     for start, end in zip(cluster_starts(breaks, places).tolist(), cluster_ends(breaks, places).tolist(), strict=True):
         found[start:end] = True
     return found
-
-
-def _two_states(cost: npt.NDArray[np.signedinteger], first: Bools, penalty: int) -> Ids:
-    """Returns the state of every block, UTF-8 or BE: uint8[n]; see the module's text for the recurrence."""
-    last = np.append(first[1:], True)
-    # Beyond twice the penalty a cost decides by itself; cut there, all sums below stay far inside int16.
-    cost = np.clip(cost, -2 * penalty, 2 * penalty).astype(np.int16)
-    # The map of block i takes clip(D(i+1)) to clip(D(i)); beyond the document's end D is 0.
-    shift, low, high = cost.copy(), np.clip(cost - penalty, -penalty, 0), np.clip(cost, -penalty, 0)
-    low[last] = high[last]
-    open_, reach = np.flatnonzero(low < high), 1
-    while open_.size:
-        # Each open map covers `reach` blocks and none of them is its document's last, so the next is there.
-        after = open_ + reach
-        floor, ceiling, step = low[open_], high[open_], shift[open_]
-        low[open_] = np.clip(low[after] + step, floor, ceiling)
-        high[open_] = np.clip(high[after] + step, floor, ceiling)
-        shift[open_] = step + shift[after]
-        open_, reach = open_[low[open_] < high[open_]], 2 * reach
-    to_go = cost.copy()
-    to_go[:-1] += np.where(last[:-1], 0, low[1:])
-    # Where neither inequality holds, the state before holds on; a document starts in UTF-8.
-    decided = first | (to_go < -penalty) | (to_go >= 0)
-    source = np.maximum.accumulate(np.where(decided, np.arange(len(cost)), 0))
-    state: Ids = (to_go < -penalty).astype(np.uint8)[source]
-    return state
-
-
-def _three_states(cost: Offsets, not_be: Bools, not_le: Bools, penalty: int) -> Ids:
-    """Returns the state of every block of one document, UTF-8, BE or LE, by the plain recurrence: uint8[n]."""
-    prices = [
-        (0, _NEVER if no_be else price, _NEVER if no_le else price)
-        for price, no_be, no_le in zip(cost.tolist(), not_be.tolist(), not_le.tolist(), strict=True)
-    ]
-    # to_go[i][state]: cost of blocks i.. with block i in that state, its opening not counted.
-    to_go = [(0, 0, 0)]
-    for utf8, big, little in reversed(prices):
-        after = to_go[-1]
-        opened = min(after[1], after[2]) + penalty
-        to_go.append(
-            (
-                utf8 + min(after[0], opened),
-                big + min(after[0], after[1], after[2] + penalty),
-                little + min(after[0], after[2], after[1] + penalty),
-            )
-        )
-    states, state = [], 0
-    for options in reversed(to_go[1:]):
-        total = [options[s] + (penalty if s and s != state else 0) for s in range(3)]
-        state = total.index(min(total))
-        states.append(state)
-    return np.array(states, np.uint8)

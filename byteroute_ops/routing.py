@@ -19,9 +19,9 @@ from .min_bytes import costs_of, min_bytes_spans
 from .policy import Policy, load_policy
 from .records import SEGMENT, SHARD
 from .segmentation import Segmentation, segment_batch
-from .spans import Ids, Spans, table_spans
-from .stream_assembly import assembled, framed, literal_places, payload_bytes, payload_offsets
-from .stretches import Offsets, take_stretches
+from .spans import Ids, Spans, table_spans, without_unroutable
+from .stream_assembly import SpanText, assembled, literal_places
+from .stretches import Offsets
 from .unicode_data import SCRIPTS
 
 Index32 = npt.NDArray[np.int32]
@@ -140,19 +140,19 @@ def route_segmentation(seg: Segmentation, router: Router, *, only: npt.NDArray[n
         spans = table_spans(seg, router.policy, framing)
     if only is not None:
         spans = spans.where(only[np.searchsorted(seg.doc_cp, spans.start, "right") - 1])
+    text = SpanText.of(seg, spans)
+    if router.policy.kind != "optimal" and text.has_unroutable(framing):
+        spans = without_unroutable(seg, spans, framing)
+        text = SpanText.of(seg, spans)
     escapes = literals[spans.holding(literals) < 0]
-    codepoints = take_stretches(seg.codepoints, spans.start, spans.end)
-    places = np.concatenate([[0], np.cumsum(spans.end - spans.start)])
-    bounds = payload_offsets(codepoints, places, router.profile)
-    payload = payload_bytes(codepoints, places, spans, router.profile)
-    segments = framed(payload, bounds, spans, framing, barrier=router.barrier)
-    data = assembled(seg, spans, segments, escapes, framing.escape)
+    payload = text.payload(spans, router.profile)
+    data = assembled(seg, spans, payload, escapes, framing, barrier=router.barrier)
     if len(data) > _MAX_BYTES:
         detail = f"routed streams of {len(data)} bytes in one batch, at most {_MAX_BYTES} fit: use smaller documents"
         raise InputError(RejectReason.DOCUMENT_TOO_LARGE, detail)
     plain = np.ones(len(seg.doc_cp) - 1, np.bool_)
     plain[np.searchsorted(seg.doc_cp, np.concatenate([spans.start, escapes]), "right") - 1] = False
-    return Routed(data=data, doc_is_plain=plain, router=router, **_row_columns(seg, spans, escapes, codepoints, router))
+    return Routed(data=data, doc_is_plain=plain, router=router, **_row_columns(seg, spans, escapes, text, router))
 
 
 def route_text(text: str, router: Router) -> bytes:
@@ -205,24 +205,23 @@ def text_digests(seg: Segmentation) -> pa.FixedSizeBinaryArray:
     return pa.array(digests, pa.binary(16))
 
 
-def _row_columns(
-    seg: Segmentation, spans: Spans, escapes: Offsets, codepoints: npt.NDArray[np.uint32], router: Router
-) -> dict[str, Any]:
-    """Returns the row columns of `Routed`, and `doc_routed`; `codepoints` are those of the spans, end to end."""
+def _row_columns(seg: Segmentation, spans: Spans, escapes: Offsets, text: SpanText, router: Router) -> dict[str, Any]:
+    """Returns the row columns of `Routed`, and `doc_routed`; `text` is that of the spans."""
     framing = framing_named(router.framing)
-    start = _row_starts(seg, spans)
-    end = np.append(start, seg.n_codepoints)[1:]
-    run = np.searchsorted(seg.run_start, start, "right") - 1
+    start, byte, run = _row_starts(seg, spans)
+    end, end_byte = np.append(start[1:], seg.n_codepoints), np.append(byte[1:], len(seg.utf8))
     doc = seg.run_doc[run]
     index = spans.holding(start)
     routed = np.flatnonzero(index >= 0)
     index = index[routed]
     encoding = np.full(len(start), UTF8_ID, np.uint8)
     encoding[routed] = spans.encoding[index]
-    n_bytes = seg.cp_byte[end] - seg.cp_byte[start]
-    n_bytes += len(framing.escape) * (np.searchsorted(escapes, end) - np.searchsorted(escapes, start))
-    places = np.concatenate([[0], np.cumsum(end[routed] - start[routed])])
-    n_bytes[routed] = np.diff(payload_offsets(codepoints, places, router.profile))
+    n_bytes = end_byte - byte
+    # Rows of segments tile them, so their places in `text` are running sums.
+    bytes_, cps = (np.concatenate([[0], np.cumsum(size)]) for size in (n_bytes[routed], (end - start)[routed]))
+    n_bytes[routed] = np.diff(text.payload_before(bytes_, cps, router.profile))
+    if len(escapes):
+        n_bytes += len(framing.escape) * (np.searchsorted(escapes, end) - np.searchsorted(escapes, start))
     before, after = np.zeros(len(start), np.int64), np.zeros(len(start), np.int64)
     n_opening = len(framing.opening[1]) + (len(BARRIER) if router.barrier else 0)
     before[routed[start[routed] == spans.start[index]]] = n_opening
@@ -244,14 +243,20 @@ def _row_columns(
     }
 
 
-def _row_starts(seg: Segmentation, spans: Spans) -> Offsets:
-    """Returns where rows start: at script runs, and where a segment starts or ends within one. int64[n_rows]."""
-    bounds = np.concatenate([spans.start, spans.end])
-    bounds = bounds[bounds < seg.n_codepoints]
-    inside = bounds[seg.run_start[np.searchsorted(seg.run_start, bounds, "right") - 1] != bounds]
-    if not inside.size:
-        return seg.run_start
-    rows = np.sort(np.concatenate([seg.run_start, inside]), kind="stable")
+def _row_starts(seg: Segmentation, spans: Spans) -> tuple[Offsets, Offsets, Offsets]:
+    """Returns where rows start, in code points and bytes, and the run of each: int64[n_rows], three times.
+
+    They start at script runs, and where a segment starts or ends within one.
+    """
+    bounds, bytes_ = np.concatenate([spans.start, spans.end]), np.concatenate([spans.start_byte, spans.end_byte])
+    inside = bounds < seg.n_codepoints
+    inside[inside] = seg.run_start[np.searchsorted(seg.run_start, bounds[inside], "right") - 1] != bounds[inside]
+    if not inside.any():
+        return seg.run_start, seg.run_byte[:-1], np.arange(len(seg.run_start))
+    # Both arrays rise together, so sorting each keeps the pairs.
+    start = np.sort(np.concatenate([seg.run_start, bounds[inside]]), kind="stable")
+    byte = np.sort(np.concatenate([seg.run_byte[:-1], bytes_[inside]]), kind="stable")
     # Where one segment ends and another starts within a run, the place is there twice.
-    distinct: Offsets = rows[np.append(rows[1:] > rows[:-1], True)]
-    return distinct
+    distinct = np.append(start[1:] > start[:-1], True)
+    start, byte = start[distinct], byte[distinct]
+    return start, byte, np.searchsorted(seg.run_start, start, "right") - 1

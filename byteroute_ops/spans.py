@@ -24,16 +24,20 @@ class Spans:
     Attributes:
         start: int64[n], first code point (over the batch).
         end: int64[n], past the last code point.
+        start_byte: int64[n], the same places in the batch's UTF-8.
+        end_byte: int64[n].
         encoding: uint8[n], encoding ids, never that of UTF-8.
     """
 
     start: Offsets
     end: Offsets
+    start_byte: Offsets
+    end_byte: Offsets
     encoding: Ids
 
     def where(self, keep: npt.NDArray[np.bool_]) -> "Spans":
         """Returns the spans at which `keep` is true: bool[n]."""
-        return Spans(self.start[keep], self.end[keep], self.encoding[keep])
+        return Spans(self.start[keep], self.end[keep], self.start_byte[keep], self.end_byte[keep], self.encoding[keep])
 
     def holding(self, positions: Offsets) -> Offsets:
         """Returns the index of the span that holds each code point, or -1: int64[n_positions]."""
@@ -46,33 +50,36 @@ class Spans:
 def table_spans(seg: Segmentation, policy: Policy, framing: Framing) -> Spans:
     """Returns the segments that a policy of kind `scripts` or `ranges` gives a batch.
 
-    Neighbouring runs of one encoding are one segment. Clusters that the grammar keeps out of a segment
-    stay UTF-8, and so do segments shorter than the policy's `min_codepoints`.
+    Neighbouring runs of one encoding are one segment. Segments shorter than the policy's `min_codepoints` stay
+    UTF-8. Where no length is asked for, clusters that the grammar keeps out of a segment may still be in one: the
+    caller meets them in the payload, and calls `without_unroutable`.
     """
     if policy.kind == "scripts":
-        start, encoding = seg.run_start, policy.encoding_of_scripts()[seg.run_script]
+        start, byte, encoding = seg.run_start, seg.run_byte[:-1], policy.encoding_of_scripts()[seg.run_script]
     else:
         # The first code point of a cluster decides for all of it.
         start = np.flatnonzero(seg.cluster_breaks)
-        encoding = policy.encoding_of_codepoints(seg.codepoints[start])
-    spans = _without_unroutable(seg, _merged(seg, start, encoding), framing)
+        byte, encoding = seg.cp_byte[start], policy.encoding_of_codepoints(seg.codepoints[start])
+    spans = _merged(seg, start, byte, encoding)
     if policy.min_codepoints > 1:
+        spans = without_unroutable(seg, spans, framing)
         spans = spans.where(spans.end - spans.start >= policy.min_codepoints)
     return spans
 
 
-def _merged(seg: Segmentation, start: Offsets, encoding: Ids) -> Spans:
+def _merged(seg: Segmentation, start: Offsets, byte: Offsets, encoding: Ids) -> Spans:
     """Joins neighbours of one encoding in one document; drops what is UTF-8."""
     first = np.ones(len(start), np.bool_)
     first[1:] = encoding[1:] != encoding[:-1]
     doc_starts = seg.doc_cp[:-1][seg.doc_cp[:-1] < seg.doc_cp[1:]]
     first[np.searchsorted(start, doc_starts)] = True
-    bounds = np.append(start[first], seg.n_codepoints)
-    spans = Spans(bounds[:-1], bounds[1:], encoding[first])
+    heads = np.flatnonzero(first)
+    cps, bytes_ = np.append(start[heads], seg.n_codepoints), np.append(byte[heads], len(seg.utf8))
+    spans = Spans(cps[:-1], cps[1:], bytes_[:-1], bytes_[1:], encoding[heads])
     return spans.where(spans.encoding != UTF8_ID)
 
 
-def _without_unroutable(seg: Segmentation, spans: Spans, framing: Framing) -> Spans:
+def without_unroutable(seg: Segmentation, spans: Spans, framing: Framing) -> Spans:
     """Cuts out the clusters with a code unit that begins the closing marker of their segment."""
     found = []
     for encoding in SEGMENT_ENCODINGS:
@@ -90,4 +97,5 @@ def _without_unroutable(seg: Segmentation, spans: Spans, framing: Framing) -> Sp
     end = np.sort(np.concatenate([spans.end, cut_start]))
     kept = start < end
     start, end = start[kept], end[kept]
-    return Spans(start, end, spans.encoding[np.searchsorted(spans.start, start, "right") - 1])
+    encoding_of = spans.encoding[np.searchsorted(spans.start, start, "right") - 1]
+    return Spans(start, end, seg.cp_byte[start], seg.cp_byte[end], encoding_of)

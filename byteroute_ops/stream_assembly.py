@@ -5,24 +5,18 @@ them, and all that put in the place of the UTF-8 it replaces.
 """
 
 import re
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from .encoders import (
-    BARRIER,
-    ENCODINGS,
-    FRAMINGS,
-    Framing,
-    Profile,
-    payload_widths,
-    to_alphabet,
-    utf16_units,
-)
+from .encoders import BARRIER, ENCODINGS, FRAMINGS, Framing, Profile, payload_widths, to_alphabet
 from .segmentation import Segmentation
+from .segmentation_chunks import decode_utf8
 from .spans import Spans
-from .stretches import Offsets, woven
+from .stretches import Offsets, take_stretches, woven
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -38,85 +32,112 @@ def literal_places(seg: Segmentation, framing: Framing) -> Offsets:
     return np.flatnonzero(seg.codepoints - np.uint32(framing.literals.start) < len(framing.literals))
 
 
-def payload_bytes(codepoints: npt.NDArray[np.uint32], places: Offsets, spans: Spans, profile: Profile) -> Bytes:
-    """Returns the payloads of all segments, one after the other.
+@dataclass(frozen=True, eq=False)
+class SpanText:
+    """The text of a batch's segments, one after the other.
 
-    Args:
-        codepoints: uint32[n], those of the segments, one after the other.
-        places: int64[n_spans + 1], where those of each segment start.
-        spans: the segments.
-        profile: of the stream.
+    Attributes:
+        utf8: uint8[n_bytes].
+        byte_places: int64[n_spans + 1], where the text of each segment starts, and the length.
+        cp_places: int64[n_spans + 1], likewise in code points.
     """
-    units = utf16_units(codepoints)
-    big, little = units.astype(">u2"), units.astype("<u2")
-    is_little = spans.encoding == _LE
-    if is_little.all():
-        payload = little.view(np.uint8)
-    elif not is_little.any():
-        payload = big.view(np.uint8)
-    else:
-        n_units = np.diff(payload_offsets(codepoints, places, "bytes")) // 2
-        mixed = np.where(np.repeat(is_little, n_units), little.view(np.uint16), big.view(np.uint16))
-        payload = mixed.view(np.uint8)
-    return to_alphabet(payload) if profile == "text" else payload
 
+    utf8: Bytes
+    byte_places: Offsets
+    cp_places: Offsets
 
-def payload_offsets(codepoints: npt.NDArray[np.uint32], places: Offsets, profile: Profile) -> Offsets:
-    """Returns how many payload bytes stand before each place: int64[n_places].
+    @classmethod
+    def of(cls, seg: Segmentation, spans: Spans) -> "SpanText":
+        """Returns the text of some segments."""
+        sizes = (spans.end_byte - spans.start_byte, spans.end - spans.start)
+        byte_places, cp_places = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
+        return cls(take_stretches(seg.utf8, spans.start_byte, spans.end_byte), byte_places, cp_places)
 
-    Args:
-        codepoints: uint32[n], of segments, one after the other.
-        places: int64[n_places], indices into them, 0 to n.
-        profile: of the stream.
-    """
-    if profile == "bytes":
-        wide = np.flatnonzero(codepoints > 0xFFFF)
-        return 2 * (places + np.searchsorted(wide, places))
-    before = np.concatenate([[0], np.cumsum(payload_widths(codepoints, profile), dtype=np.int64)])
-    offsets: Offsets = before[places]
-    return offsets
+    @cached_property
+    def units(self) -> npt.NDArray[np.uint16]:
+        """uint16[n_units]: the code units of UTF-16."""
+        return np.frombuffer(decode_utf8(self.utf8).encode("utf-16-le"), np.dtype("<u2"))
 
+    @cached_property
+    def _wide(self) -> Offsets:
+        """Where the characters with two code units start, bytes."""
+        return np.flatnonzero(self.utf8 >= 0xF0)
 
-def framed(payload: Bytes, bounds: Offsets, spans: Spans, framing: Framing, *, barrier: bool) -> tuple[Bytes, Offsets]:
-    """Returns all segments with their framing, one after the other, and the bytes of each: int64[n_spans].
+    @cached_property
+    def _widths_before(self) -> Offsets:
+        """int64[n_cp + 1]: bytes in the text profile before every code point."""
+        codepoints = np.frombuffer(decode_utf8(self.utf8).encode("utf-32-le"), np.uint32)
+        return np.concatenate([[0], np.cumsum(payload_widths(codepoints, "text"), dtype=np.int64)])
 
-    Args:
-        payload: uint8[n], all payloads.
-        bounds: int64[n_spans + 1], offsets of the payloads in it.
-        spans: the segments.
-        framing: of the stream.
-        barrier: whether a barrier stands before each.
-    """
-    head = BARRIER if barrier else b""
-    frames = [head + framing.opening[e.id] + framing.closing[e.id] for e in ENCODINGS[1:]]
-    n_opening = len(head) + len(framing.opening[1])
-    table = np.frombuffer(b"".join(frames), np.uint8).reshape(len(frames), -1)
-    marks = table[spans.encoding - 1].ravel()
-    places = np.column_stack([bounds[:-1], bounds[1:]]).ravel()
-    lengths = np.tile([n_opening, table.shape[1] - n_opening], len(spans.start))
-    return woven(payload, places, places, marks, lengths), np.diff(bounds) + table.shape[1]
+    def units_before(self, bytes_: Offsets, cps: Offsets) -> Offsets:
+        """Returns how many code units stand before each place, given in bytes and in code points: int64[n_places]."""
+        return cps + np.searchsorted(self._wide, bytes_) if self._wide.size else cps
+
+    def payload_before(self, bytes_: Offsets, cps: Offsets, profile: Profile) -> Offsets:
+        """Returns how many payload bytes stand before each place: int64[n_places]."""
+        return 2 * self.units_before(bytes_, cps) if profile == "bytes" else self._widths_before[cps]
+
+    def payload(self, spans: Spans, profile: Profile) -> tuple[Bytes, Offsets]:
+        """Returns the payloads of all segments, one after the other, and where each starts: int64[n_spans + 1]."""
+        is_little = spans.encoding == _LE
+        units = self.units
+        if not is_little.any():
+            units = units.byteswap()
+        elif not is_little.all():
+            n_units = np.diff(self.units_before(self.byte_places, self.cp_places))
+            units = np.where(np.repeat(is_little, n_units), units, units.byteswap())
+        payload = units.view(np.uint8)
+        bounds = self.payload_before(self.byte_places, self.cp_places, profile)
+        return (to_alphabet(payload) if profile == "text" else payload), bounds
+
+    def has_unroutable(self, framing: Framing) -> bool:
+        """Returns whether any code unit is one that some segment must not hold."""
+        return any(bool((self.units == framing.unroutable_unit(encoding)).any()) for encoding in ENCODINGS[1:])
 
 
 def assembled(
-    seg: Segmentation, spans: Spans, segments: tuple[Bytes, Offsets], escapes: Offsets, escape: bytes
+    seg: Segmentation,
+    spans: Spans,
+    payload: tuple[Bytes, Offsets],
+    escapes: Offsets,
+    framing: Framing,
+    *,
+    barrier: bool,
 ) -> Bytes:
-    """Returns the streams of the batch, one after the other; the batch's own bytes where nothing is routed or escaped.
+    """Returns the streams of the batch, one after the other; its own bytes where nothing is routed or escaped.
 
     Args:
         seg: the batch.
         spans: its segments.
-        segments: their bytes uint8[n] and the length of each int64[n_spans], as `framed` returns them.
+        payload: of the segments, as `SpanText.payload` returns it.
         escapes: int64[n_escapes], code points that take an escape.
-        escape: what precedes each.
+        framing: of the stream.
+        barrier: whether a barrier stands before each segment.
     """
-    start, end = seg.cp_byte[spans.start], seg.cp_byte[spans.end]
-    inserts, n_insert = segments
+    head = BARRIER if barrier else b""
+    opening = [head + mark for mark in framing.opening]
+    inserts, n_insert = _framed(payload, spans, opening, framing.closing)
+    start, end = spans.start_byte, spans.end_byte
     if len(escapes):
         # Escapes replace nothing; they go between the segments in the order of the text.
         at = seg.cp_byte[escapes]
         slot = np.searchsorted(start, at)
         before = np.concatenate([[0], np.cumsum(n_insert)])[slot]
-        marks, sizes = np.frombuffer(escape * len(at), np.uint8), np.full(len(at), len(escape))
+        marks, sizes = np.frombuffer(framing.escape * len(at), np.uint8), np.full(len(at), len(framing.escape))
         inserts = woven(inserts, before, before, marks, sizes)
         start, end, n_insert = np.insert(start, slot, at), np.insert(end, slot, at), np.insert(n_insert, slot, sizes)
     return woven(seg.utf8, start, end, inserts, n_insert)
+
+
+def _framed(
+    payload: tuple[Bytes, Offsets], spans: Spans, opening: list[bytes], closing: tuple[bytes, ...]
+) -> tuple[Bytes, Offsets]:
+    """Returns all segments with their framing, one after the other, and the bytes of each: int64[n_spans]."""
+    frames = [opening[encoding.id] + closing[encoding.id] for encoding in ENCODINGS[1:]]
+    table = np.frombuffer(b"".join(frames), np.uint8).reshape(len(frames), -1)
+    marks = table[spans.encoding - 1].ravel()
+    inside, bounds = payload
+    places = np.column_stack([bounds[:-1], bounds[1:]]).ravel()
+    n_opening = len(opening[1])
+    lengths = np.tile([n_opening, table.shape[1] - n_opening], len(spans.start))
+    return woven(inside, places, places, marks, lengths), np.diff(bounds) + table.shape[1]
