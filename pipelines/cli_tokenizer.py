@@ -14,6 +14,7 @@ from byteroute_ops.routing import Router
 from byteroute_ops.settings import Settings, load_settings
 from byteroute_ops.workshop.auditing import DTYPE_BYTES
 from byteroute_ops.workshop.training import KINDS, Recipe
+from byteroute_ops.workshop.vocabulary import Vocabulary
 
 from .workshop import Corpus, open_corpus
 from .workshop_bench import bench
@@ -21,7 +22,7 @@ from .workshop_prune import run_audit, run_prune
 from .workshop_tables import audit_json, print_audit, print_bench, print_prune, print_training, workshop_console
 from .workshop_train import Mix, take_sample, train_on
 
-_READING = ("format", "text_field", "id_field", "lang_field", "limit", "sample")
+_READING = ("format", "text_field", "id_field", "lang_field", "separator", "limit", "sample")
 
 
 def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,6 +33,7 @@ def corpus_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--text-field", help="Column or key of the text.  [default: text]"),
         click.option("--id-field", help="Column or key of the document id.  [default: id]"),
         click.option("--lang-field", help="Column or key of the language.  [default: lang]"),
+        click.option("--separator", help="What ends a document in the format text-separator."),
         click.option("--limit", type=click.IntRange(min=1), help="The first so many documents."),
         click.option("--sample", type=float, help="The fraction of documents to take, by a stable hash of the id."),
         click.option("--where", metavar="FIELD=VALUE", help="Only documents whose field has this value."),
@@ -128,6 +130,8 @@ def train_command(
     """
     if temperature is not None and weights is not None:
         raise ConfigError("--temperature and --weights exclude each other: both say how much of each language")
+    if parallel and kind != "parity-bpe":
+        raise ConfigError(f"--parallel is for kind parity-bpe; {kind!r} does not balance by it")
     recipe = Recipe(
         kind=kind, vocab_size=size, on=on, cuts=cuts or ("segments" if on == "routed" else "regex"), special=special,
         min_frequency=min_frequency, coverage=coverage, router=Router(load_policy(policy), framing=framing),
@@ -140,7 +144,8 @@ def train_command(
     output.mkdir(parents=True, exist_ok=True)
     (output / "tokenizer.json").write_bytes(data)
     report = {
-        "kind": kind, "size": size, "on": on, "cuts": recipe.cuts, "min_frequency": min_frequency,
+        "kind": kind, "size": size, "ids": Vocabulary.from_json(data, kind).size,
+        "on": on, "cuts": recipe.cuts, "min_frequency": min_frequency,
         "coverage": coverage, "special": list(special), "router": recipe.router.fingerprint(), "trained_on": facts,
         "files": [file.uri for file in corpus.inputs.files],
     }  # fmt: skip

@@ -38,8 +38,13 @@ def print_training(console: Console, report: dict[str, Any], output: str) -> Non
     """Prints what a tokenizer was trained on."""
     facts = report["trained_on"]
     languages = sum(bool(n) for n in facts["by_language"].values())
+    empty = len(facts["by_language"]) - languages
+    if empty:
+        console.print(f"{empty:,} languages have no document that is as short as their share; more --characters help")
+    if report["ids"] < report["size"]:
+        console.print(f"the sample holds too little for {report['size']:,} ids: nothing more to merge or to keep")
     console.print(
-        f"{report['kind']} of {report['size']:,} ids on {report['on']} (cuts: {report['cuts']}): "
+        f"{report['kind']} of {report['ids']:,} ids on {report['on']} (cuts: {report['cuts']}): "
         f"{facts['characters']:,} characters, {facts['documents']:,} documents, {languages:,} languages\n"
         f"{output}/tokenizer.json",
         markup=False,

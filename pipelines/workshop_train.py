@@ -87,8 +87,9 @@ def train_on(recipe: Recipe, sample: Sample, parallel: Corpus | None) -> tuple[b
         parallel: the same content in every language, for parity.
 
     Raises:
-        ConfigError: parity without parallel text of all languages.
+        ConfigError: an empty sample, or parity without parallel text of all languages.
     """
+    facts = _facts(sample)
     if recipe.kind == "parity-bpe":
         if parallel is None:
             raise ConfigError("kind parity-bpe needs --parallel: the same content in every language, to balance by")
@@ -102,13 +103,20 @@ def train_on(recipe: Recipe, sample: Sample, parallel: Corpus | None) -> tuple[b
             counts += count_characters(texts)
         alphabet = common_characters(counts, recipe)
         data = train(recipe, (texts for texts, _ in sample.texts()), alphabet)
+    return data, facts
+
+
+def _facts(sample: Sample) -> dict[str, Any]:
     documents, taken = 0, dict.fromkeys(sample.quota, 0)
     for texts, languages in sample.texts():
         documents += len(texts)
         for lang, n_codepoints in zip(languages, pc.utf8_length(texts).to_pylist(), strict=True):
             taken[lang] += n_codepoints
-    facts = {"documents": documents, "characters": sum(taken.values()), "by_language": taken}
-    return data, facts
+    if not documents:
+        raise ConfigError(
+            f"--characters gives none of {len(taken)} languages enough for one document: give more, or fewer languages"
+        )
+    return {"documents": documents, "characters": sum(taken.values()), "by_language": taken}
 
 
 def _by_language(batches: Iterator[tuple[pa.StringArray, list[str]]]) -> dict[str, list[pa.StringArray]]:

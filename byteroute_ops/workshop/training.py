@@ -62,6 +62,8 @@ class Recipe:
             raise ConfigError(f"kind {self.kind!r:.80} is not known; known are {', '.join(KINDS)}")
         if self.kind not in BYTE_KINDS and (self.on == "routed" or self.cuts == "segments"):
             raise ConfigError(f"kind {self.kind!r} works on characters: use {' or '.join(BYTE_KINDS)} for routed bytes")
+        if self.on == "routed" and self.cuts == "regex":
+            raise ConfigError("cuts 'regex' is for text: routed bytes are always cut at segments too; use 'segments'")
         least = 256 + len(self.special) + (self.kind in UNKNOWN)
         if self.vocab_size < least:
             raise ConfigError(f"a vocabulary of {self.vocab_size} is too small: 256 bytes and specials need {least}")
@@ -71,7 +73,7 @@ class Recipe:
     @property
     def is_spelled(self) -> bool:
         """Whether the library is given bytes, spelled and cut, instead of text."""
-        return self.on == "routed" or self.cuts == "segments"
+        return self.cuts == "segments"
 
 
 def train(recipe: Recipe, texts: Iterable[pa.StringArray], alphabet: npt.NDArray[np.bool_] | None = None) -> bytes:

@@ -74,6 +74,27 @@ def test_characters_and_weights_bound_the_sample(corpus: Path, tmp_path: Path) -
     assert 0 < facts["characters"] <= 900
 
 
+def test_too_little_text_is_said(corpus: Path, tmp_path: Path) -> None:
+    """A sample that cannot fill the vocabulary gives a smaller one, and the command says so."""
+    result = call("train", corpus, "-o", tmp_path / "t", "--size", 30_000, "--characters", 20_000)
+    report = json.loads((tmp_path / "t" / "training.json").read_bytes())
+    assert 257 < report["ids"] < report["size"]
+    assert "too little" in result.output
+    vocab_size = open_tokenizer(tmp_path / "t", engine="tokenizers").vocab_size
+    assert vocab_size == report["ids"]
+
+
+def test_an_empty_sample_is_refused(corpus: Path, tmp_path: Path) -> None:
+    """A size that gives no language a document is an error, not a tokenizer without merges."""
+    assert "--characters" in call("train", corpus, "-o", tmp_path / "t", "--characters", 50, code=2).output
+    assert not (tmp_path / "t").exists()
+
+
+def test_parallel_is_for_parity_alone(corpus: Path, tmp_path: Path) -> None:
+    """A balance that would be ignored is refused."""
+    assert "parity-bpe" in call("train", corpus, "-o", tmp_path, "--parallel", corpus, code=2).output
+
+
 def test_parity_wants_parallel_text(corpus: Path, tmp_path: Path) -> None:
     """Without --parallel it is refused; with the corpus itself it trains."""
     options = ("train", corpus, "-o", tmp_path / "p", "--kind", "parity-bpe", "--size", 320)

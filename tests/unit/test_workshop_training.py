@@ -151,6 +151,7 @@ def test_alphabet_covers_the_most_frequent() -> None:
         ({"kind": "bpe-ish"}, "known are byte-bpe"),
         ({"vocab_size": 100}, "too small"),
         ({"coverage": 0}, "coverage"),
+        ({"on": "routed"}, "cuts 'regex' is for text"),
         ({"kind": "unigram", "on": "routed"}, "works on characters"),
         ({"kind": "bpe", "cuts": "segments"}, "works on characters"),
     ],
