@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from byteroute_ops.errors import ConfigError
 
 from .engines import engines_folder
-from .portable import check_environment
+from .portable import NO_DEADLINE, check_environment
 from .protocol import check_extra, value_of, with_defaults
 
 FLINK_VERSION = "2.2"
@@ -62,7 +62,7 @@ class Flink:
         """
         check_extra(extra)
         check_environment(extra)
-        defaults = {"runner": "FlinkRunner", "job_name": job_name, "environment_type": "LOOPBACK"}
+        defaults = {"runner": "FlinkRunner", "job_name": job_name, "environment_type": "LOOPBACK"} | NO_DEADLINE
         if not value_of(extra, "job_endpoint"):
             version = value_of(extra, "flink_version") or FLINK_VERSION
             defaults |= {"flink_master": "[local]", "flink_version": version}

@@ -1,13 +1,14 @@
 """Submits a pipeline, follows its metrics and waits for its end. Beam is imported when a job starts."""
 
 import re
+import socket
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from byteroute_ops.errors import ByteRouteError, describe_error
+from byteroute_ops.errors import ByteRouteError, ConfigError, describe_error
 
-from .protocol import Profile, check_known
+from .protocol import Profile, check_known, value_of
 
 Build = Callable[[Any], None]
 """Adds the job's steps to a `beam.Pipeline`."""
@@ -15,6 +16,7 @@ Build = Callable[[Any], None]
 Counters = dict[tuple[str, str, str], int]
 """(step, namespace, name) to the value so far. A retried bundle may count twice: for progress only."""
 
+CONNECT_SECONDS = 10.0
 POLL_SECONDS = 1.0
 REMOTE_POLL_SECONDS = 15.0
 OWN_ERRORS = ("ConfigError: ", "WorkError: ", "ByteRouteError: ", "InputError: ", "StreamError: ")
@@ -50,6 +52,7 @@ def launch(
         JobFailedError: the engine ended the job.
     """
     options = profile.options(job_name, extra)
+    _check_endpoint(value_of(options, "job_endpoint"))
     if streaming:
         options.append("--streaming")
     import apache_beam as beam
@@ -66,6 +69,24 @@ def launch(
         raise
     except Exception as error:
         raise JobFailedError(explain(error)) from error
+
+
+def _check_endpoint(endpoint: str | None) -> None:
+    """Refuses an address at which nothing answers.
+
+    Raises:
+        ConfigError: nothing does.
+    """
+    if endpoint is None:
+        return
+    host, _, port = endpoint.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"--job_endpoint={endpoint}: nothing answers there ({describe_error(error)}); "
+            "start the job service, or write HOST:PORT of one that is running"
+        ) from None
 
 
 def _follow(

@@ -27,7 +27,12 @@ class Portable:
         require(extra, ["job_endpoint"], self.name)
         check_environment(extra)
         defaults = {"runner": "PortableRunner", "job_name": job_name, "environment_type": "LOOPBACK"}
-        return with_defaults(defaults, extra)
+        return with_defaults(defaults | NO_DEADLINE, extra)
+
+
+NO_DEADLINE = {"job_server_timeout": "100000000"}
+"""Beam 2.77 ends the stream of a job's states after this many seconds too (300 by default), and then takes a job that
+is running or done for failed. That a service is there at all is checked by `launch`."""
 
 
 def check_environment(extra: Sequence[str]) -> None:

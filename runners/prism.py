@@ -7,7 +7,7 @@ from pathlib import Path
 from byteroute_ops.errors import ConfigError
 
 from .engines import engines_folder
-from .portable import check_environment
+from .portable import NO_DEADLINE, check_environment
 from .protocol import check_extra, find_program, value_of, with_defaults
 
 
@@ -29,7 +29,7 @@ class Prism:
         """
         check_extra(extra)
         check_environment(extra)
-        defaults = {"runner": "PrismRunner", "job_name": job_name, "environment_type": "LOOPBACK"}
+        defaults = {"runner": "PrismRunner", "job_name": job_name, "environment_type": "LOOPBACK"} | NO_DEADLINE
         if value_of(extra, "job_endpoint"):
             defaults["runner"] = "PortableRunner"
         elif value_of(extra, "prism_location") is None:

@@ -91,13 +91,10 @@ def test_an_error_on_a_worker_is_told_here(engine: Engine, corpus: Path, tmp_pat
 
 
 def test_the_job_service_is_not_there(corpus: Path, tmp_path: Path) -> None:
-    """A service that does not answer ends the run with a message, and the output can be resumed."""
-    done = run(
-        corpus, "-o", tmp_path / "out", *COMMON, "--runner", "portable", "--job_endpoint=localhost:9",
-        "--job_server_timeout=2",
-    )  # fmt: skip
-    assert done.exit_code == 1
-    assert "Traceback" not in done.output
+    """A service that does not answer is wrong use, said at once and with its address."""
+    done = run(corpus, "-o", tmp_path / "out", *COMMON, "--runner", "portable", "--job_endpoint=localhost:9")
+    assert done.exit_code == 2
+    assert "--job_endpoint=localhost:9: nothing answers there" in done.output
 
 
 def test_an_unknown_option_is_refused_before_anything_is_written(corpus: Path, tmp_path: Path) -> None:

@@ -39,6 +39,14 @@ def test_options_of_the_user_win(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["portable", "prism", "flink"])
+def test_a_job_may_take_as_long_as_it_takes(name: str) -> None:
+    """Beam's deadline for reaching a service also ends the stream of a job's states: it must not be minutes."""
+    timeout = value_of(PROFILES[name].options("job", ENOUGH[name]), "job_server_timeout")
+    assert timeout is not None
+    assert int(timeout) > 10**7
+
+
+@pytest.mark.parametrize("name", ["portable", "prism", "flink"])
 def test_an_external_pool_needs_its_address(name: str) -> None:
     """The message has the command that starts a worker pool."""
     with pytest.raises(ConfigError, match="worker_pool_main"):
