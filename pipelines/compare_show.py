@@ -23,7 +23,7 @@ def print_comparison(console: Console, comparison: Comparison, *, n_rows: int = 
         title = "byte models: bytes of the sequence" if world == "byte" else f"tokenizer {tokenizer}, frozen: tokens"
         for kind in ("script", "lang"):
             rows = [row for row in comparison.rows if row.tokenizer == tokenizer and row.kind in (kind, "total")]
-            console.print(_table(f"{title} by {'language' if kind == 'lang' else kind}", unit, rows, n_rows))
+            _print_whole(console, _table(f"{title} by {'language' if kind == 'lang' else kind}", unit, rows, n_rows))
     confidence = 100 * comparison.bootstrap.confidence
     console.print(
         f"{comparison.documents:,} documents, {comparison.n_rejected:,} rejected. Change against UTF-8 and its "
@@ -33,6 +33,13 @@ def print_comparison(console: Console, comparison: Comparison, *, n_rows: int = 
     seconds = sum(one["seconds"] for one in comparison.seconds)
     parts = [f"{_what(one)} {one['seconds']:.1f}" for one in comparison.seconds]
     console.print(f"{seconds:.1f} s: {', '.join(parts)}", markup=False, soft_wrap=True)
+
+
+def _print_whole(console: Console, table: Table) -> None:
+    """Prints a table in the width it needs, whatever the console's: cut figures are no figures."""
+    needed = console.measure(table, options=console.options.update(max_width=10_000)).maximum
+    console.width = max(console.width, needed)
+    console.print(table)
 
 
 def _what(one: dict[str, str]) -> str:
@@ -88,7 +95,7 @@ def shown_estimate(found: Estimate) -> str:
     """
     if found.saving is None:
         return "–"
-    change = f"{100 * -found.saving:+.{_digits(found.saving)}f} %"
+    change = f"{100 * -found.saving:+.{_digits(found.saving)}f} %" if found.saving else "="
     if found.low is None or found.high is None:
         return f"{change} ?"
     digits = _digits(max(abs(found.low), abs(found.high)))
@@ -108,11 +115,11 @@ def print_calibration(console: Console, found: Calibration) -> None:
     table.add_column("script", no_wrap=True)
     for name in ("tokens", "tried", "choose", "confirm"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for one in sorted(found.findings, key=lambda one: not one.routed):
         cells = [f"{one.n_text_tokens:,}", one.encoding or "", shown_estimate(one.choose), shown_estimate(one.confirm)]
         table.add_row(one.script, *cells, f"routed: {one.reason}" if one.routed else one.reason)
-    console.print(table)
+    _print_whole(console, table)
     policy = found.policy
     sample = policy["evidence"]["sample"]
     routed = " ".join(f"{script} {encoding}" for script, encoding in policy["scripts"].items()) or "nothing"
