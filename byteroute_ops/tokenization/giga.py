@@ -1,12 +1,14 @@
 """The fast engine: gigatoken (extra `fast`), for the byte-level and byte-fallback BPE models that it loads.
 
 A young library: it is used only where it gives the reference's ids on a sample, checked at every start, and it never
-computes spans. Memory: it caches every pre-token it has ever seen (about 7 bytes for each byte of ever-new words), so
-the instance is renewed after `RENEW_BYTES` of text.
+computes spans. Memory: it caches every pre-token it has ever seen (7 to 10 bytes for each byte of ever-new words), so
+the instance is renewed when that has taken `RENEW_GROWTH`, and after `RENEW_BYTES` of text in any case.
 """
 
+import os
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,15 @@ from .hf import ReferenceEngine
 from .protocol import Encoded
 from .source import Source
 
-RENEW_BYTES = 32 << 20
-"""Text between two renewals. At worst (no word ever repeats) the cache then takes some 350 MB; loading takes 0.2 to
-0.5 s. Counting new words instead is not worth its time: of 84 MB in 250 languages, 44 % were new."""
+RENEW_GROWTH = 96 << 20
+"""Growth of the process during calls that ends an instance. Loading a new one takes 0.2 to 0.5 s of a core: random
+words cause that every 12 MB of text, real text every 30 MB or so."""
+
+RENEW_BYTES = 64 << 20
+"""Text that ends an instance whatever has been seen of its growth: the system may not tell, and memory that others
+gave back is filled without any."""
+
+_STATM = Path("/proc/self/statm")
 
 
 class GigatokenEngine:
@@ -40,25 +48,25 @@ class GigatokenEngine:
         self._source = source
         self._parallel = None if parallel else False
         self._lock = threading.Lock()
-        self._held = 0
+        self._held = self._grown = 0
         self.renewals = 0
         self._library = self._load()
 
     def encode(self, pieces: Sequence[bytes]) -> Encoded:
         """Returns the ids of pieces; see `Engine.encode`."""
         library = self._current(sum(map(len, pieces)))
-        rows = library.encode_batch(list(pieces), parallel=self._parallel)
-        offsets = np.asarray(rows.layout.offsets.data, np.int64)
-        content = np.asarray(rows.layout.content.data)[offsets[0] : offsets[-1]]
-        return Encoded(content.astype(np.int32), np.diff(offsets))
+        before = _resident()
+        encoded = _flat(library.encode_batch(list(pieces), parallel=self._parallel))
+        self._grown += max(0, _resident() - before - encoded.ids.nbytes - encoded.counts.nbytes)
+        return encoded
 
     def _current(self, n_bytes: int) -> Any:
         # A thread that still encodes with the old instance keeps it alive until it is done.
         with self._lock:
-            if self._held and self._held + n_bytes > RENEW_BYTES:
+            if self._grown > RENEW_GROWTH or (self._held and self._held + n_bytes > RENEW_BYTES):
                 self._library = None  # before the new one comes: never two full caches
                 self._library = self._load()
-                self._held = 0
+                self._held = self._grown = 0
                 self.renewals += 1
             self._held += n_bytes
             return self._library
@@ -67,6 +75,20 @@ class GigatokenEngine:
         from gigatoken import Tokenizer
 
         return Tokenizer.from_json(self._source.json)
+
+
+def _flat(rows: Any) -> Encoded:
+    offsets = np.asarray(rows.layout.offsets.data, np.int64)
+    content = np.asarray(rows.layout.content.data)[offsets[0] : offsets[-1]]
+    return Encoded(content.astype(np.int32), np.diff(offsets))
+
+
+def _resident() -> int:
+    """Returns the bytes of this process in memory; 0 where the system does not say."""
+    try:
+        return int(_STATM.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def try_gigatoken(source: Source, reference: ReferenceEngine, *, parallel: bool) -> GigatokenEngine | str:
