@@ -63,9 +63,17 @@ def run_ranges(
     if not profile.beam:
         run_local(job, ranges, workers=workers, progress=progress, claim=claim)
         return
-    _runners().launch(
-        profile, batch_pipeline(job, ranges), extra, job_name=job_name(job), on_counters=_follower(progress)
-    )
+    build = batch_pipeline(job, ranges)
+    if profile.polled:
+        _runners().launch(profile, build, extra, job_name=job_name(job), on_counters=_follower(progress))
+        return
+    from byteroute_ops.beam.range_dofn import observe
+
+    observe(progress.read)
+    try:
+        _runners().launch(profile, build, extra, job_name=job_name(job))
+    finally:
+        observe(None)
 
 
 def job_name(job: Job) -> str:

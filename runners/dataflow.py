@@ -18,6 +18,7 @@ class Dataflow:
     streams = True
     beam = True
     shares_disk = False
+    polled = True
     own_options: frozenset[str] | None = frozenset()
 
     def options(self, job_name: str, extra: Sequence[str]) -> list[str]:

@@ -52,6 +52,7 @@ class Flink:
     streams = True
     beam = True
     shares_disk = True
+    polled = True
     own_options: frozenset[str] | None = JOB_SERVER_OPTIONS
 
     def options(self, job_name: str, extra: Sequence[str]) -> list[str]:

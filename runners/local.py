@@ -16,6 +16,7 @@ class Local:
     streams = False
     beam = True
     shares_disk = True
+    polled = False
     own_options: frozenset[str] | None = frozenset()
 
     def options(self, job_name: str, extra: Sequence[str]) -> list[str]:

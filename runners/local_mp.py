@@ -19,6 +19,7 @@ class LocalProcesses:
     streams = False
     beam = False
     shares_disk = True
+    polled = False
     own_options: frozenset[str] | None = frozenset()
 
     def options(self, job_name: str, extra: Sequence[str]) -> list[str]:  # noqa: ARG002 - the protocol's signature

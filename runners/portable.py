@@ -15,6 +15,7 @@ class Portable:
     streams = True
     beam = True
     shares_disk = True
+    polled = True
     own_options: frozenset[str] | None = None
 
     def options(self, job_name: str, extra: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ class Prism:
     streams = True
     beam = True
     shares_disk = True
+    polled = True
     own_options: frozenset[str] | None = frozenset()
 
     def options(self, job_name: str, extra: Sequence[str]) -> list[str]:

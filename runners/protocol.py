@@ -23,6 +23,7 @@ class Profile(Protocol):
         streams: whether unbounded input works on it.
         beam: whether it is a Beam runner; the other kind is driven by the command line itself.
         shares_disk: whether its workers may have this machine's disk, so that local paths can be used.
+        polled: whether a running job can be asked for its counters; else it runs in this process.
         own_options: names of options that the engine knows and Beam's Python SDK does not; None: any name may be one.
     """
 
@@ -31,6 +32,7 @@ class Profile(Protocol):
     streams: bool
     beam: bool
     shares_disk: bool
+    polled: bool
     own_options: frozenset[str] | None
 
     def options(self, job_name: str, extra: Sequence[str]) -> list[str]:
