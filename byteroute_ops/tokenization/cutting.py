@@ -38,7 +38,7 @@ from typing import Final
 
 from .source import GPT2_PATTERN, Traits
 
-PIECE_BYTES: Final = 1 << 20
+PIECE_BYTES: Final = 1 << 18
 """Documents above this are cut, into pieces of little more than this."""
 
 _MARKS: Final = " \n.,;:!?、。，！？"

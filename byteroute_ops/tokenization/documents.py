@@ -6,7 +6,7 @@ import numpy as np
 
 from .protocol import Bools, Bytes, Encoded, Int32, Int64, Spans
 
-MAX_CALL_BYTES = 4 << 20
+MAX_CALL_BYTES = 1 << 20
 """An engine is handed at most this much text at once (one longer piece goes alone), so that a library's own
 result objects, tens of bytes a token, never pile up."""
 MAX_CALL_PIECES = 1024
@@ -16,8 +16,8 @@ _NOTHING = Encoded(np.zeros(0, np.int32), np.zeros(1, np.int64))
 def call_slices(sizes: Sequence[int]) -> list[slice]:
     """Returns consecutive slices of pieces, each within the limits of one engine call.
 
-    >>> call_slices([3 << 20, 2 << 20, 9 << 20, 1])
-    [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    >>> call_slices([1 << 19, 1 << 19, 9 << 20, 1])
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
     """
     slices, first, held = [], 0, 0
     for index, size in enumerate(sizes):
