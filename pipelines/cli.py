@@ -9,6 +9,8 @@ from byteroute_ops import __version__
 from byteroute_ops.errors import ByteRouteError, ConfigError
 
 from . import cli_compare, cli_look, cli_report, cli_run, cli_stream, cli_tokenizer
+from .check import check_command
+from .export import export_command
 
 
 class Group(click.Group):
@@ -51,5 +53,7 @@ for command in (
     *cli_look.COMMANDS,
     *cli_report.COMMANDS,
     *cli_tokenizer.COMMANDS,
+    export_command,
+    check_command,
 ):
     main.add_command(command)

@@ -4,8 +4,8 @@ import io
 from dataclasses import dataclass
 
 from byteroute_ops.formats import read_range
-from byteroute_ops.processing import Processor
-from byteroute_ops.range_worker import read_options, shard_schema
+from byteroute_ops.processing import Processor, shard_schema
+from byteroute_ops.range_worker import read_options
 from byteroute_ops.shards import open_shard_writer
 
 from .preprocess import Plan, files_for

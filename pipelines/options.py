@@ -18,7 +18,7 @@ _FLAGS = {"tokenizers": "--tokenizer"}
 _SIZES = {"max_document_bytes", "shard_bytes", "range_bytes"}
 
 
-class Size(click.ParamType):
+class Size(click.ParamType[int]):
     """A number of bytes: `64MiB`, `500kB`, `1048576`."""
 
     name = "size"
@@ -31,7 +31,7 @@ class Size(click.ParamType):
         return int(match[1]) * _UNITS[match[2]]
 
 
-class Names(click.ParamType):
+class Names(click.ParamType[tuple[str, ...]]):
     """Names separated by commas."""
 
     name = "names"

@@ -14,21 +14,11 @@ from pathlib import Path
 import zstandard
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from byteroute_ops.workshop.pretokens import PATTERN
+
 VOCABULARY = 12_288
 LATIN_SHARE = 4
 """Latin has most languages of the UDHR; one in so many of its texts keeps other scripts from drowning."""
-
-PATTERN = "|".join(
-    (
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-        r"\s*[\r\n]+",
-        r"\s+(?!\S)",
-        r"\s+",
-    )
-)
 
 
 def read_texts(path: Path) -> list[str]:

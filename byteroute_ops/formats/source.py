@@ -68,7 +68,11 @@ class Stream(io.RawIOBase):
             raise
 
     def reraise_failure(self) -> None:
-        """Raises what the inner stream raised, if it did: then the data are not at fault."""
+        """Passes on the failure of the inner stream, if there was one: then the data are not at fault.
+
+        Raises:
+            Exception: what the inner stream raised.
+        """
         if self.failure is not None:
             raise self.failure
 
@@ -176,7 +180,11 @@ class ByteFeed:
         self.offset = offset
 
     def check(self) -> None:
-        """Raises the fault that ended the stream, if one did."""
+        """Passes on the fault that ended the stream, if one did.
+
+        Raises:
+            InputError: the fault.
+        """
         if self._fault is not None:
             raise self._fault
 

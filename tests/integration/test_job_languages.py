@@ -59,7 +59,7 @@ def test_a_pattern_that_is_none_is_wrong_use(run_inline: Any, mixed: Path, tmp_p
 
 def test_unknown_tokens_are_counted(run_inline: Any, mixed: Path, tmp_path: Path) -> None:
     """A WordPiece model that knows one word reports how many tokens stand for nothing."""
-    model = tokenizers.models.WordPiece({"[UNK]": 0, "hello": 1, "hola": 2}, unk_token="[UNK]")
+    model = tokenizers.models.WordPiece({"[UNK]": 0, "hello": 1, "hola": 2}, unk_token="[UNK]")  # noqa: S106 - no password
     tokenizer = tokenizers.Tokenizer(model)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "words.json"))

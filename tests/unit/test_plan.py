@@ -82,7 +82,7 @@ def test_local_and_remote_do_not_mix() -> None:
 
 
 def test_a_limit_makes_one_range_in_order(folder: Path) -> None:
-    """ "The first N" has an order, so one worker reads all ranges one after the other."""
+    """The first N documents have an order, so one worker reads all ranges one after the other."""
     inputs = find_inputs([str(folder / "*.jsonl")], LocalFiles())
     settings = load_settings({"range_bytes": 4})
     several = make_ranges(inputs, settings, LocalFiles())
