@@ -87,12 +87,12 @@ def run(
 
 def reach_stores(extra: tuple[str, ...]) -> None:
     """Hands Beam options to the filesystems of this process, and keeps their log of retries to --debug."""
-    from byteroute_ops.beam.files import connect_stores
-
-    connect_stores(extra)
     if not click.get_current_context().find_root().params.get("debug"):
         # It goes to standard error with tracebacks. What ends a run is told once, in words of ours.
         logging.getLogger().setLevel(logging.CRITICAL)
+    from byteroute_ops.beam.files import connect_stores
+
+    connect_stores(extra)
 
 
 def execute(

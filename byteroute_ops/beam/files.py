@@ -7,10 +7,11 @@ Credentials and endpoints come from the environment, as boto3 and Google's libra
 import contextlib
 import errno
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final, cast
 
-from apache_beam.io.filesystem import BeamIOError, CompressionTypes
+from apache_beam.io.filesystem import BeamIOError, FileSystem
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.options.value_provider import RuntimeValueProvider
@@ -18,8 +19,8 @@ from apache_beam.options.value_provider import RuntimeValueProvider
 from ..errors import ConfigError
 from ..files import Files, LocalFiles, is_remote
 from ..formats import FileInfo
+from .stores import FileSystemStore, S3Store, Store
 
-_MIME: Final = "application/octet-stream"
 _REFUSALS: Final = {401: errno.EACCES, 403: errno.EACCES, 404: errno.ENOENT, 405: errno.EPERM, 412: errno.EPERM}
 _GLOB: Final = frozenset("*?[")
 _EXTRAS: Final = {"s3": "aws", "gs": "gcp"}
@@ -47,12 +48,13 @@ def open_files(name: str) -> Files:
         raise ConfigError(
             f"{scheme}:// cannot be used: only object stores without folders can, such as s3:// and gs://"
         )
-    return BeamFiles()
+    return BeamFiles(S3Store() if scheme == "s3" else FileSystemStore())
 
 
 def connect_stores(options: Sequence[str]) -> None:
     """Sets Beam's options for the filesystems of this process, such as `--s3_endpoint_url=...`."""
     FileSystems.set_options(PipelineOptions(list(options)))
+    S3Store.forget()
 
 
 class BeamFiles:
@@ -62,16 +64,19 @@ class BeamFiles:
     what the store refuses is a `FileNotFoundError` or `PermissionError`.
     """
 
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
     def open(self, name: str) -> BinaryIO:
         """Returns the object opened for reading, never decompressed on the way."""
         with _as_os_errors(name):
-            inner = FileSystems.open(name, _MIME, CompressionTypes.UNCOMPRESSED)
+            inner = self._store.open(name)
         return cast("BinaryIO", _Reader(inner, name))
 
     def create(self, name: str) -> BinaryIO:
         """Returns a stream whose bytes become the object when it is closed."""
         with _as_os_errors(name):
-            inner = FileSystems.create(name, _MIME, CompressionTypes.UNCOMPRESSED)
+            inner = self._store.create(name)
         return cast("BinaryIO", _Writer(inner, name))
 
     def rename(self, source: str, target: str) -> None:
@@ -81,31 +86,33 @@ class BeamFiles:
         and a process that ends between the two steps would lose it.
         """
         with _as_os_errors(target):
-            FileSystems.rename([source], [target])
+            self._store.rename(source, target)
 
     def delete(self, name: str) -> None:
         """Deletes an object, and all objects below it as a prefix."""
-        found = [info.uri for info in self.walk(name)]
         with _as_os_errors(name):
-            if FileSystems.exists(name):
+            below = name.rstrip("/") + "/"
+            found = [one.path for one in self._store.list(below)]
+            if self._store.exists(name):
                 found.append(name)
             if found:
-                FileSystems.delete(found)
+                self._store.delete(found)
 
     def walk(self, folder: str) -> list[FileInfo]:
         """Returns all objects below a prefix, sorted by name."""
-        prefix = folder.rstrip("/") + "/"
         with _as_os_errors(folder):
-            # By prefix and not by pattern: a name may hold a `*`.
-            return _infos(FileSystems.get_filesystem(folder)._list(prefix))
+            return _infos(self._store.list(folder.rstrip("/") + "/"))
 
     def match(self, pattern: str) -> list[FileInfo]:
         """Returns what a URI, a prefix or a glob stands for; an object that has just this name comes first."""
         with _as_os_errors(pattern):
-            if not pattern.endswith("/") and FileSystems.exists(pattern):
-                return _infos([FileSystems.get_filesystem(pattern).metadata(pattern)])
+            if not pattern.endswith("/") and self._store.exists(pattern):
+                return _infos([self._store.info(pattern)])
             if not _GLOB.isdisjoint(pattern):
-                return _infos(one for result in FileSystems.match([pattern]) for one in result.metadata_list)
+                is_meant = re.compile(FileSystem.translate_pattern(pattern)).match
+                prefix = re.match(r"[^*?[]*", pattern)
+                found = self._store.list(prefix[0] if prefix else "")
+                return _infos(one for one in found if is_meant(one.path))
         cut = len(pattern.rstrip("/")) + 1
         return [
             info

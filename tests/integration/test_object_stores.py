@@ -14,6 +14,7 @@ from byteroute.pipelines.preprocess import files_for, make_plan, prepare_output,
 from byteroute.pipelines.verify import verify_output
 from integration_support import digests, do_ranges, run_command
 
+from byteroute_ops.beam.files import connect_stores
 from byteroute_ops.errors import ConfigError, describe_error
 from byteroute_ops.settings import load_settings
 
@@ -48,6 +49,7 @@ def s3() -> Iterator[Any]:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
+        connect_stores(())
         client = boto3.client("s3")
         client.create_bucket(Bucket="bucket")
         yield client
