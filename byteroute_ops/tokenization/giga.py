@@ -20,9 +20,9 @@ from .hf import ReferenceEngine
 from .protocol import Encoded
 from .source import Source
 
-RENEW_GROWTH = 96 << 20
+RENEW_GROWTH = 48 << 20
 """Growth of the process during calls that ends an instance. Loading a new one takes 0.2 to 0.5 s of a core: random
-words cause that every 12 MB of text, real text every 30 MB or so."""
+words cause that every 6 MB of text, text in 250 languages every 45 MB."""
 
 RENEW_BYTES = 64 << 20
 """Text that ends an instance whatever has been seen of its growth: the system may not tell, and memory that others
