@@ -10,7 +10,7 @@ PACKAGES := byteroute_ops byteroute.pipelines byteroute.schemas byteroute.runner
 CHECKED := $(wildcard byteroute_ops pipelines schemas runners tests tools benchmarks setup.py)
 
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-slow test-engines lint format types wheel wheel-test peers clean
+.PHONY: help setup run test test-slow test-engines lint format types wheel wheel-test peers bench clean
 
 help:
 	@echo "make run         the demo: bundled corpus -> out/demo"
@@ -21,6 +21,7 @@ help:
 	@echo "make wheel       dist/byteroute-VERSION-py3-none-any.whl, for workers"
 	@echo "make wheel-test  the tests against the built wheel, in a venv of its own"
 	@echo "make peers       the exports read back by the trainers' own packages (several GB, in venvs of their own)"
+	@echo "make bench       speed beside datatrove, Megatron-LM's way and others -> out/bench; BENCH='--parts kernels' for a part"
 	@echo "make clean       remove what the other targets made"
 
 setup: $(STAMP)
@@ -85,5 +86,11 @@ peers:
 	@.venv-mosaic/bin/python -m pytest --quiet tests/integration/test_export_peers.py -k mosaic
 	@.venv-peers/bin/python -m pytest --quiet $(PEER_TESTS)
 
+# In an environment of its own: nothing that byteroute is compared with belongs to its development.
+BENCH ?=
+bench:
+	@$(PYTHON) -m venv .venv-bench && .venv-bench/bin/python -m pip install --quiet --editable '.[bench]'
+	@.venv-bench/bin/python -m benchmarks.speed $(BENCH)
+
 clean:
-	rm -rf $(VENV) .venv-peers .venv-mosaic build dist out byteroute.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-mosaic .venv-bench build dist out byteroute.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
