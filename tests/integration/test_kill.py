@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -73,17 +72,16 @@ KILL: dict[str, Callable[[subprocess.Popen[bytes], random.Random], None]] = {
 @pytest.mark.parametrize(
     "moment", [pytest.param(i, marks=() if i in IN_EVERY_RUN else pytest.mark.slow) for i in range(MOMENTS)]
 )
-def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(
-    whole: Whole, tmp_path: Path, moment: int, record_property: Any
-) -> None:
+def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(whole: Whole, tmp_path: Path, moment: int) -> None:
     """Every file, budgets included, is the same; a killed worker costs nothing, and no process stays behind."""
     rng = random.Random(moment)
     output, kind = tmp_path / "out", KINDS[moment % len(KINDS)]
     process = subprocess.Popen(command(whole.corpus, output), stderr=subprocess.PIPE, start_new_session=True)
     time.sleep(rng.uniform(0, whole.seconds))
-    record_property("ranges done", len(list(output.glob("_ranges/*.json"))))
-    children = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
-    if process.poll() is None:
+    n_done, is_running = len(list(output.glob("_ranges/*.json"))), process.poll() is None
+    print(f"{kind}: {n_done} ranges done" if is_running else "ended before it was killed")  # for pytest -rP
+    children = psutil.Process(process.pid).children(recursive=True) if is_running else []
+    if is_running:
         KILL[kind](process, rng)
     _, errors = process.communicate(timeout=300)
     if kind == "worker":
