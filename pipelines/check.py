@@ -15,12 +15,11 @@ import zstandard
 from byteroute_ops import checking
 from byteroute_ops.checking import Finding, TokenizerFacts
 from byteroute_ops.errors import ConfigError
+from byteroute_ops.export.finish import FORMAT
 from byteroute_ops.export.ids import BYTE_VOCABULARY
 from byteroute_ops.loading.runs import FinishedRun, open_run, read_rows
 from byteroute_ops.tokenization import open_tokenizer
 from byteroute_ops.tokenization.registry import DEFAULT_FILE
-
-from .export_driver import FORMAT
 
 BYTES = TokenizerFacts(ids=BYTE_VOCABULARY, special=BYTE_VOCABULARY, size=260)
 CONFIGS = ("config.json", "generation_config.json", "special_tokens_map.json", "tokenizer_config.json")

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from byteroute.pipelines.export_driver import plan_export, write_export
-from byteroute.pipelines.export_work import run_part
 from export_fixtures import VOCABULARY, make_documents, toy_ids, write_run
 
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.export import EXPORTERS, IdSpace
+from byteroute_ops.export.work import run_part
 from byteroute_ops.loading import FinishedRun
 from byteroute_ops.loading.runs import small_batches
 
