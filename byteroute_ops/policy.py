@@ -95,11 +95,13 @@ class Policy:
         Raises:
             ConfigError: the policy was calibrated for another tokenizer.
         """
-        expected = json.loads(self.evidence)["tokenizer_fingerprint"] if self.evidence else fingerprint
+        evidence = json.loads(self.evidence) if self.evidence else {"tokenizer_fingerprint": fingerprint}
+        expected = evidence["tokenizer_fingerprint"]
         if expected != fingerprint:
+            name = f"{evidence['tokenizer']!s:.40} " if "tokenizer" in evidence else ""
             raise ConfigError(
-                f"policy {self.name!r} was calibrated for the tokenizer {expected!r:.80}, this one is "
-                f"{fingerprint!r:.80}: run `byteroute calibrate` for it, or take another policy"
+                f"policy {self.name!r} was calibrated for the tokenizer {name}{expected[:16]!r}, this one is "
+                f"{fingerprint[:16]!r}: run `byteroute calibrate` for it, or take another policy"
             )
 
     def check_stream(self, framing: str, profile: str, *, barrier: bool) -> None:
