@@ -14,7 +14,7 @@ segments win at equal bytes; the two inequalities prefer UTF-8 at equal bytes an
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,8 @@ Bools = npt.NDArray[np.bool_]
 
 _BE, _LE = ENCODINGS[1], ENCODINGS[2]
 _CHUNK: Final = 64
+# By a character's first byte: a byte more, none, one less, none (the bytes profile, without literals).
+_PRICE_OF_LEAD: Final = b"\x01" * 0x80 + bytes(0x60) + b"\xff" * 0x10 + bytes(0x10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +80,20 @@ def costs_of(framing: Framing, profile: Profile, *, barrier: bool) -> Costs:
     return Costs(framing=framing, profile=profile, n_framing_bytes=n_bytes)
 
 
+class _Prices(NamedTuple):
+    """What code points cost in a segment.
+
+    Attributes:
+        price: int8[n] or int64[n].
+        wide: int64, places of the characters of four bytes; None where `price` has more to it than bytes.
+        codepoints: uint32[n]; None where no code point has a role of its own.
+    """
+
+    price: npt.NDArray[np.signedinteger]
+    wide: Offsets | None
+    codepoints: npt.NDArray[np.uint32] | None
+
+
 @dataclass(frozen=True, eq=False)
 class _Blocks:
     """Maximal rows of clusters that all gain, or all do not: no best path changes its state inside one.
@@ -115,7 +131,8 @@ def min_bytes_spans(seg: Segmentation, costs: Costs, literals: Offsets) -> Spans
     candidates = _may_gain(seg, costs)
     candidates[np.searchsorted(seg.doc_cp, literals, "right") - 1] = True
     docs = np.flatnonzero(candidates & (seg.doc_cp[1:] > seg.doc_cp[:-1]))
-    parts = [_spans_of(_blocks_of(seg, some, costs), costs.penalty) for some in _groups(seg, docs)]
+    by_leads = costs.profile == "bytes" and not literals.size
+    parts = [_spans_of(_blocks_of(seg, some, costs, by_leads), costs.penalty) for some in _groups(seg, docs)]
     none = np.zeros(0, np.int64)
     columns = zip(*parts, strict=True) if parts else ((none,), (none,), (none,), (none,), (none.astype(np.uint8),))
     return Spans(*(np.concatenate(column) for column in columns))
@@ -183,21 +200,37 @@ def _count_chunks(mask: Bools) -> Offsets:
     return counts
 
 
-def _blocks_of(seg: Segmentation, docs: Offsets, costs: Costs) -> _Blocks:
-    """Returns the blocks of the given documents: int64[n_docs], ascending, none empty."""
+def _prices(utf8: npt.NDArray[np.uint8], cp_byte: Offsets, costs: Costs, by_leads: bool) -> _Prices:
+    """Returns what each code point costs in a segment; `by_leads` as `_blocks_of`."""
+    raw = utf8.tobytes()
+    if by_leads and not any(chr(unit or 0).encode() in raw for unit in map(costs.framing.unroutable_unit, (_BE, _LE))):
+        price = np.frombuffer(utf8[cp_byte].tobytes().translate(_PRICE_OF_LEAD), np.int8)
+        return _Prices(price, np.flatnonzero(utf8 >= 0xF0), None)
+    codepoints = np.frombuffer(decode_utf8(utf8).encode("utf-32-le"), np.uint32)
+    return _Prices(costs.of_codepoints(codepoints), None, codepoints)
+
+
+def _blocks_of(seg: Segmentation, docs: Offsets, costs: Costs, by_leads: bool) -> _Blocks:
+    """Returns the blocks of some documents.
+
+    Args:
+        seg: the batch.
+        docs: int64[n_docs], ascending, none empty.
+        costs: what is minimised.
+        by_leads: whether prices follow from the first bytes of the characters: in the bytes profile, without literals.
+    """
     doc_start, doc_end = seg.doc_cp[docs], seg.doc_cp[docs + 1]
     utf8 = take_stretches(seg.utf8, seg.doc_byte[docs], seg.doc_byte[docs + 1])
-    codepoints = np.frombuffer(decode_utf8(utf8).encode("utf-32-le"), np.uint32)
     cp_byte = np.flatnonzero(utf8.view(np.int8) >= -64)
     breaks = take_stretches(seg.cluster_breaks, doc_start, doc_end)
     doc_first = np.cumsum(doc_end - doc_start) - (doc_end - doc_start)
-    price = costs.of_codepoints(codepoints)
+    price, wide, codepoints = _prices(utf8, cp_byte, costs, by_leads)
     gains = _clusters_that_gain(price, breaks)
-    change = np.ones(len(codepoints), np.bool_)
+    change = np.ones(len(price), np.bool_)
     np.not_equal(gains[1:], gains[:-1], out=change[1:])
     change[doc_first] = True
     not_be = not_le = np.zeros(0, np.bool_)
-    if costs.framing.unroutable_unit(_BE) != costs.framing.unroutable_unit(_LE):
+    if codepoints is not None and costs.framing.unroutable_unit(_BE) != costs.framing.unroutable_unit(_LE):
         not_be = _clusters_with(codepoints, breaks, costs.framing.unroutable_unit(_BE))
         not_le = _clusters_with(codepoints, breaks, costs.framing.unroutable_unit(_LE)) if not_be.any() else not_be
         for marked in (not_be, not_le):
@@ -205,15 +238,18 @@ def _blocks_of(seg: Segmentation, docs: Offsets, costs: Costs) -> _Blocks:
             change |= marked & breaks
             change[1:] |= marked[:-1] & breaks[1:]
     opens = np.flatnonzero(change)
-    bounds = np.append(opens, len(codepoints))
-    cost = np.add.reduceat(price.astype(np.int64 if price.dtype == np.int64 else np.int32), opens)
+    bounds, bytes_ = np.append(opens, len(price)), np.append(cp_byte[opens], len(utf8))
+    if wide is None:
+        cost = np.add.reduceat(price.astype(np.int64 if price.dtype == np.int64 else np.int32), opens)
+    else:
+        # Two bytes a code unit, less those of the UTF-8: a difference of places, with no sum over characters.
+        cost = 2 * np.diff(bounds + np.searchsorted(wide, bytes_)) - np.diff(bytes_)
     first = np.zeros(len(opens), np.bool_)
     at = np.searchsorted(opens, doc_first)
     first[at] = True
     n_blocks = np.diff(at, append=len(opens))
     shift = np.repeat(doc_start - doc_first, n_blocks)
     byte_shift = np.repeat(seg.doc_byte[docs] - cp_byte[doc_first], n_blocks)
-    bytes_ = np.append(cp_byte[opens], len(utf8))
     return _Blocks(
         start=bounds[:-1] + shift,
         end=bounds[1:] + shift,
