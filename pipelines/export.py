@@ -9,6 +9,7 @@ from byteroute_ops.checking import TokenizerFacts
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.export import EXPORTERS
 from byteroute_ops.export.ids import ID_KINDS, IdKind, IdSpace
+from byteroute_ops.export.job import ExportJob
 from byteroute_ops.loading.runs import FinishedRun, open_run
 
 from .check import BYTES, read_tokenizer
@@ -65,7 +66,7 @@ def _facts(run: FinishedRun, kind: IdKind, tokenizer: str | None) -> TokenizerFa
         raise ConfigError(f"{error}; the tokenizer of the run's ids is given with --tokenizer") from None
 
 
-def export_run(
+def export_job(
     run_dir: str,
     output: str,
     *,
@@ -81,18 +82,17 @@ def export_run(
     parts: int | None = None,
     name: str = "byteroute",
     entropies: str = "clusters",
-    workers: int = 1,
-    overwrite: bool = False,
-) -> dict[str, Any]:
-    """Exports a finished run and returns the export's manifest; what the command does, under the same names.
+) -> ExportJob:
+    """Returns what the workers of an export need; the arguments are the command's options, under the same names.
+
+    Nothing is written: `export_run` does all of an export, `prepare_export` and `ExportShards` do it on Beam.
 
     Raises:
-        ConfigError: the run, the tokenizer, the format or the output folder do not fit together.
-        WorkerDiedError: a worker was killed; call again to resume.
+        ConfigError: the run, the tokenizer and the format do not fit together.
     """
     run = open_run(run_dir)
     space = id_space(run, ids, to=to, eos=eos, bos=bos, tokenizer=tokenizer, drop_inner=drop_inner)
-    job = plan_export(
+    return plan_export(
         run,
         output,
         to=to,
@@ -104,7 +104,26 @@ def export_run(
         shuffle_seed=shuffle,
         parts=parts,
     )
-    return write_export(job, run, workers=workers, overwrite=overwrite)
+
+
+def export_run(
+    run_dir: str, output: str, *, workers: int = 1, overwrite: bool = False, **options: Any
+) -> dict[str, Any]:
+    """Exports a finished run and returns the export's manifest; what the command does, under the same names.
+
+    Args:
+        run_dir: output folder of the run.
+        output: folder of the export.
+        workers: processes.
+        overwrite: whether an export in the folder is replaced.
+        options: as `export_job` has them.
+
+    Raises:
+        ConfigError: the run, the tokenizer, the format or the output folder do not fit together.
+        WorkerDiedError: a worker was killed; call again to resume.
+    """
+    job = export_job(run_dir, output, **options)
+    return write_export(job, open_run(run_dir), workers=workers, overwrite=overwrite)
 
 
 @click.command("export")

@@ -13,7 +13,7 @@ from byteroute_ops.errors import ByteRouteError, ConfigError
 from byteroute_ops.export import ExportSettings, IdSpace, exporter, pick_dtype
 from byteroute_ops.export.base import SPLITS
 from byteroute_ops.export.finish import MANIFEST, check_same, finish_export, finished_export
-from byteroute_ops.export.job import TEMPORARY, WORK, ExportJob, UnitRecord
+from byteroute_ops.export.job import PLAN, TEMPORARY, WORK, ExportJob, UnitRecord
 from byteroute_ops.export.shuffle import bucket_count
 from byteroute_ops.export.unit_files import read_done, write_atomically
 from byteroute_ops.export.work import all_buckets, part_unit, run_bucket, run_part, run_scatter, runs_of, scatter_unit
@@ -25,7 +25,6 @@ EXPANSION = 4
 """Shards are compressed: so many bytes of memory are reckoned for one on disk."""
 OWNED = (MANIFEST, WORK, *SPLITS)
 """All that an export writes, and so all that `overwrite` deletes."""
-PLAN = f"{WORK}/job.json"
 Unit = tuple[Callable[..., UnitRecord], tuple[Any, ...], str]
 """A function, its arguments, and the name of the unit of work that it does."""
 

@@ -9,7 +9,7 @@ import orjson
 from byteroute_ops.errors import ByteRouteError, ConfigError
 from byteroute_ops.export import exporter
 from byteroute_ops.export.base import SPLITS, Part, PartSummary
-from byteroute_ops.export.job import WORK, Counts, ExportJob, UnitRecord
+from byteroute_ops.export.job import PLAN, WORK, Counts, ExportJob, UnitRecord
 from byteroute_ops.export.unit_files import UnitFiles, read_done, write_atomically
 from byteroute_ops.export.work import all_buckets, part_unit, runs_of, scatter_unit
 from byteroute_ops.files import LocalFiles
@@ -34,6 +34,22 @@ def finished_export(job: ExportJob) -> dict[str, Any] | None:
     check_same(job, manifest.get("job"))
     LocalFiles().delete(f"{job.output}/{WORK}")
     return manifest
+
+
+def check_prepared(job: ExportJob) -> None:
+    """Looks whether the output folder is ready for units of this export.
+
+    Raises:
+        ConfigError: it is not, or is another export's.
+    """
+    try:
+        found = orjson.loads(_read(f"{job.output}/{PLAN}"))
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{job.output} is not prepared for an export, or this worker cannot reach it; call prepare_export first, "
+            "and use a folder that all workers share"
+        ) from None
+    check_same(job, found)
 
 
 def check_same(job: ExportJob, found: Any) -> None:

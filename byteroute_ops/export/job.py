@@ -10,6 +10,8 @@ from byteroute_ops.export.base import SPLITS, ExportSettings, Split
 WORK = "_work"
 """Folder of an unfinished export, below its output folder."""
 TEMPORARY = f"{WORK}/temporary"
+PLAN = f"{WORK}/job.json"
+"""The facts of the export that the folder is for; written first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +19,7 @@ class ExportJob:
     """All that decides an export's bytes; the workers get it as it is.
 
     Attributes:
-        run: folder of the finished run.
+        run: folder of the finished run; it and `output` lie on disks that all workers reach.
         run_digest: of its manifest.
         shards: names of its shards, sorted.
         output: folder of the export.

@@ -33,12 +33,12 @@ class Bucket(NamedTuple):
     """One bucket of a shuffle: a unit of its second pass."""
 
     split: Split
-    index: int
+    number: int
 
     @property
     def unit(self) -> str:
         """The name of the unit."""
-        return f"{self.split}-{self.index:05d}"
+        return f"{self.split}-{self.number:05d}"
 
 
 def part_unit(index: int) -> str:
@@ -53,12 +53,12 @@ def scatter_unit(index: int) -> str:
 
 def all_buckets(job: ExportJob) -> list[Bucket]:
     """Returns the buckets of a shuffle, in order."""
-    return [Bucket(split, index) for split in SPLITS for index in range(job.buckets[split])]
+    return [Bucket(split, number) for split in SPLITS for number in range(job.buckets[split])]
 
 
 def runs_of(bucket: Bucket, names: Iterable[str]) -> tuple[str, ...]:
-    """Returns those of the first pass's files, sorted, that may hold documents of the bucket; none: no unit."""
-    return tuple(sorted(name for name in names if name.startswith(f"{WORK}/runs/{bucket.split}/")))
+    """Returns those of the first pass's files that may hold documents of the bucket, each once; none: no unit."""
+    return tuple(sorted({name for name in names if name.startswith(f"{WORK}/runs/{bucket.split}/")}))
 
 
 def run_part(job: ExportJob, index: int) -> UnitRecord:
@@ -97,13 +97,13 @@ def run_scatter(job: ExportJob, index: int) -> UnitRecord:
 def run_bucket(job: ExportJob, bucket: Bucket, run_names: tuple[str, ...]) -> UnitRecord:
     """Exports one bucket of a shuffle: the second pass."""
     record = UnitRecord(bucket.unit)
-    part = Part(bucket.split, bucket.index, shuffled=True)
+    part = Part(bucket.split, bucket.number, shuffled=True)
     with UnitFiles(job.output, bucket.unit) as unit:
         writer = exporter(job.format).writer(part, job.settings, unit.create)
-        table = read_bucket(_opened(job.output, run_names), bucket.index)
+        table = read_bucket(_opened(job.output, run_names), bucket.number)
         for batch in table.to_batches() if table is not None else ():
             for rows in small_batches(batch):
-                _write(job, writer, rows, record.counts[bucket.split], f"bucket {bucket.index}")
+                _write(job, writer, rows, record.counts[bucket.split], f"bucket {bucket.number}")
         writer.close()
         return unit.commit(record)
 
