@@ -26,7 +26,9 @@ from byteroute_ops.jobs import Job
 from .claim import Claim
 
 MAX_ATTEMPTS = 3
-"""A range that has ended this many workers ends the run."""
+"""A range that has ended this many workers ends the run, and so do as many workers that ended without one."""
+
+_NO_RANGE = -1
 
 
 class Watcher(Protocol):
@@ -126,10 +128,15 @@ def _bury(worker: _Worker, pending: deque[Range], attempts: dict[int, int]) -> N
     worker.finished = True
     worker.process.join()
     how = _cause(worker.process.exitcode)
-    if worker.range is None:
-        raise RunFailedError(f"a worker ended {how} before it took any work; run with --debug to see its traceback")
-    index = worker.range.index
+    index = _NO_RANGE if worker.range is None else worker.range.index
     attempts[index] = attempts.get(index, 0) + 1
+    if worker.range is None:
+        if attempts[index] >= MAX_ATTEMPTS:
+            raise RunFailedError(
+                f"{MAX_ATTEMPTS} workers ended before they took any work, the last {how}; "
+                "run with --runner local to see why"
+            )
+        return
     if attempts[index] >= MAX_ATTEMPTS:
         raise RunFailedError(
             f"range {index} ({', '.join(part.uri for part in worker.range.slices[:3])}) ended its worker "

@@ -1,5 +1,6 @@
 """Worker processes: the same bytes whatever their number, and an end to every failure."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
+from byteroute.pipelines import local
 from byteroute.pipelines.local import RunFailedError, run_local
 from byteroute.pipelines.preprocess import files_for, make_plan, prepare_output, run_plan
 from byteroute.pipelines.verify import verify_output
@@ -111,7 +113,29 @@ def test_ctrl_c_ends_with_a_message_and_the_run_can_be_resumed(
     assert process.returncode == 130
     assert errors.decode().strip() == "byteroute: interrupted; what is done stays done, and --resume goes on"
     assert not [p for p in psutil.process_iter(["cmdline"]) if str(output) in " ".join(p.info["cmdline"] or [])]
-    finished = subprocess.run([*command, "--resume", "--quiet", "--max-rejected", "5%"], capture_output=True, check=False)
+    again = [*command, "--resume", "--quiet", "--max-rejected", "5%"]
+    finished = subprocess.run(again, capture_output=True, check=False)
     assert (finished.returncode, finished.stderr.decode()) == (0, "")
     assert digests(output) == digests(tmp_path / "inline")
     assert verify_output(files_for(str(output)), str(output)).problems == []
+
+
+def test_a_worker_killed_before_its_first_range_is_replaced(
+    run_inline: Any, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One death while a worker starts costs nothing; workers that all die at once end the run."""
+    run_inline([corpus], tmp_path / "inline", **SETTINGS)
+    start, victims = local._start, itertools.chain([True])
+
+    def start_and_kill(*arguments: Any) -> Any:
+        worker = start(*arguments)
+        if next(victims, False):
+            worker.process.kill()
+        return worker
+
+    monkeypatch.setattr(local, "_start", start_and_kill)
+    run_workers(corpus, tmp_path / "out", workers=1)
+    assert digests(tmp_path / "out") == digests(tmp_path / "inline")
+    victims = itertools.repeat(True)
+    with pytest.raises(RunFailedError, match="3 workers ended before they took any work, the last by SIGKILL"):
+        run_workers(corpus, tmp_path / "none", workers=1)
