@@ -3,8 +3,8 @@
     python benchmarks/large_inputs.py SHARED_CORPUS WORK_FOLDER [--only words,file,files] [--workers 2]
 
 SHARED_CORPUS is a folder of `.jsonl.zst` files; they are repeated, each time with a prefix that makes ids and first
-words new, until the one large file has 500 MB. Prints one line for each input: seconds, documents, shards, and the
-largest resident memory of the command and of any worker.
+words new, until the one large file has 500 MB. Prints one line for each input: documents, shards, seconds,
+seconds of CPU (which a busy machine changes little), and the largest resident memory of the command and of any worker.
 """
 
 import argparse
@@ -63,6 +63,12 @@ def make_files(folder: Path, corpus: Path) -> None:
 INPUTS = {"words": make_words, "file": make_file, "files": make_files}
 
 
+def cpu_seconds() -> float:
+    """Returns what ended child processes have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def measure(name: str, corpus: Path, work: Path, workers: int) -> str:
     """Makes an input, runs over it in a process of its own, and returns the line about it."""
     source, output = work / name, work / f"{name}-out"
@@ -71,16 +77,16 @@ def measure(name: str, corpus: Path, work: Path, workers: int) -> str:
         source.mkdir(parents=True)
         INPUTS[name](source, corpus)
     size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
-    begun = time.monotonic()
+    begun, cpu = time.monotonic(), cpu_seconds()
     command = ["run", str(source), "-o", str(output), "--quiet", "--workers", str(workers), "--max-rejected", "100%"]
     subprocess.run([sys.executable, "-m", "byteroute.pipelines", *command], check=True)
-    seconds = time.monotonic() - begun
+    seconds, cpu = time.monotonic() - begun, cpu_seconds() - cpu
     totals = json.loads((output / "manifest.json").read_bytes())["totals"]
     # ru_maxrss of children: the largest single process among the command and its workers, in KiB on Linux.
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return (
         f"{name}: {size / 1e6:,.1f} MB, {totals['documents']:,} documents, {sum(totals['rejects'].values())} rejects, "
-        f"{totals['n_shards']} shards, {seconds:,.1f} s with {workers} workers, "
+        f"{totals['n_shards']} shards, {seconds:,.1f} s ({cpu:,.1f} s of CPU) with {workers} workers, "
         f"largest process so far {peak:,.0f} MiB"
     )
 
