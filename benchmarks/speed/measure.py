@@ -1,5 +1,6 @@
 """Measuring: alternating turns, medians, commands with their processor time and memory, tables."""
 
+import contextlib
 import os
 import platform
 import resource
@@ -83,27 +84,29 @@ def run_command(command: Sequence[str], log: Path, env: Mapping[str, str] | None
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
-        peak = 0
+        peak, used = 0, dict[int, float]()
         while process.poll() is None:
-            peak = max(peak, _largest(process.pid))
+            peak = max(peak, _look(process.pid, used))
             time.sleep(0.05)
     seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if process.returncode:
         raise RuntimeError(f"{command[0]} … ended with {process.returncode}; see {log}")
+    # The kernel's account lacks processes that were not waited for, the samples what came after the last of them.
     cpu = (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+    cpu = max(cpu, sum(used.values()))
     return Finished(seconds, cpu, peak)
 
 
-def _largest(pid: int) -> int:
-    """Returns the resident memory of the largest process of a tree."""
-    sizes = [0]
-    try:
+def _look(pid: int, used: dict[int, float]) -> int:
+    """Returns the resident memory of the largest process of a tree; notes each one's processor time in `used`."""
+    largest = 0
+    with contextlib.suppress(psutil.Error):
         process = psutil.Process(pid)
         for one in [process, *process.children(recursive=True)]:
-            sizes.append(one.memory_info().rss)
-    except psutil.Error:
-        pass
-    return max(sizes)
+            largest = max(largest, one.memory_info().rss)
+            times = one.cpu_times()
+            used[one.pid] = times.user + times.system
+    return largest
 
 
 def table(
