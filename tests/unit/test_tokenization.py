@@ -41,7 +41,7 @@ def ids(spec: str | Path, *texts: str, **options: Any) -> list[list[int]]:
 def test_files_may_be_compressed(tmp_path: Path, suffix: str) -> None:
     """A tokenizer.json is read plain, gzipped and zstd-compressed, whatever its name says."""
     raw = json.dumps(plain.wordpiece()).encode()
-    packed = {".json": raw, ".json.gz": gzip.compress(raw), ".json.zst": zstandard.compress(raw)}[suffix]
+    packed = {".json": raw, ".json.gz": gzip.compress(raw, mtime=0), ".json.zst": zstandard.compress(raw)}[suffix]
     path = tmp_path / f"small{suffix}"
     path.write_bytes(packed)
     tokenizer = open_tokenizer(path)
@@ -64,7 +64,7 @@ def test_a_folder_stands_for_its_tokenizer_json(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"\x00 not json", r"not a readable tokenizer.json \(JSONDecodeError\); give the JSON file"),
-        (gzip.compress(b"{}" * 999)[:-9], r"not a readable tokenizer.json \(EOFError\)"),
+        (gzip.compress(b"{}" * 999, mtime=0)[:-9], r"not a readable tokenizer.json \(EOFError\)"),
         (zstandard.compress(b"{}" * 999)[:9], r"not a readable tokenizer.json"),
         (b'{"a": 1}', "without a `model` that has a `vocab`; give tokenizer.json, not tokenizer_config.json"),
         (b"[1]", "without a `model`"),
