@@ -127,6 +127,8 @@ def execute(
     except ConfigError:
         raise
     except (ByteRouteError, OSError) as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = output  # of a write the system says only what, not where
         raise RunFailedError(f"{describe_error(error)}; what is done stays done, and --resume goes on") from error
     if not quiet:
         print_run(wide_console(), manifest, read_budget(output), output)
