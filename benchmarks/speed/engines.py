@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from byteroute_ops.cleaning import clean_batch
 from byteroute_ops.encoders import BYTE_ALPHABET
-from byteroute_ops.tokenization import open_tokenizer
+from byteroute_ops.tokenization import Tokenizer, open_tokenizer
 from byteroute_ops.tokenization.source import read_source
 
 from . import corpus
@@ -28,10 +28,7 @@ def engine_tables(files: list[Path], tokenizers: list[Path], turns: int) -> list
 def _of(path: Path, texts: list[pa.StringArray], turns: int) -> Table:
     load, name = load_average(), path.name.split(".")[0]
     engines = {engine: open_tokenizer(path, engine=engine, parallel=False) for engine in ("tokenizers", "gigatoken")}
-    runs: dict[str, Callable[[], Any]] = {
-        engine: (lambda one=one: [one.text(batch, spans=False).ids for batch in texts])
-        for engine, one in engines.items()
-    }
+    runs: dict[str, Callable[[], Any]] = {engine: _encoding(one, texts) for engine, one in engines.items()}
     encoding = _tiktoken(path)
     if encoding is not None:
         strings = [text for batch in texts for text in batch.to_pylist()]
@@ -43,6 +40,10 @@ def _of(path: Path, texts: list[pa.StringArray], turns: int) -> Table:
     taken = in_turns(runs, turns)
     title = f"Engines, {name}, words seen before, one core"
     return table(title, taken, corpus.n_utf8_bytes(texts), "tokenizers", unit="processor s", load=load, notes=notes)
+
+
+def _encoding(tokenizer: Tokenizer, texts: list[pa.StringArray]) -> Callable[[], Any]:
+    return lambda: [tokenizer.text(batch, spans=False).ids for batch in texts]
 
 
 def _tiktoken(path: Path) -> Any:
