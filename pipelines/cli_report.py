@@ -45,9 +45,6 @@ _KEY = (
     show_default=True,
     help="Text to look at for compressed sizes and main scripts.",
 )
-@click.option(
-    "--tokenizer", type=click.Path(dir_okay=False), help="The first tokenizer's file, to count unknown tokens."
-)
 @click.option("--png", is_flag=True, help="Draw the charts as PNG too (extra: report).")
 @click.option("--quiet", is_flag=True, help="Write the files, print nothing.")
 def report(
@@ -60,7 +57,6 @@ def report(
     weights: str | None,
     targets: str | None,
     sample_bytes: int,
-    tokenizer: str | None,
     png: bool,
     quiet: bool,
 ) -> None:
@@ -84,7 +80,6 @@ def report(
         weights=read_weights(weights) if weights else (),
         targets=read_targets(targets) if targets else (),
         sample_bytes=sample_bytes,
-        tokenizer_file=tokenizer,
     )
     files = files_for(folder)
     names = write_report(model, lambda name: files.create(layout.join(folder, name)), png=png)

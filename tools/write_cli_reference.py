@@ -18,15 +18,16 @@ rejects than `--max-rejected` allows; 130 interrupted. Data goes to standard out
 """
 
 
-def sections(command: click.Command, path: str, parent: click.Context | None = None) -> Iterator[str]:
+def sections(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
     """Yields the help of a command, then those of its subcommands by name."""
-    context = click.Context(command, info_name=path, parent=None, terminal_width=WIDTH, max_content_width=WIDTH)
-    context.parent = parent
+    settings = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
+    context = click.Context(command, info_name=name, parent=parent, **settings)
+    path = context.command_path
     text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
     yield f"## {path}\n\n```text\n{text}\n```\n"
     if isinstance(command, click.Group):
-        for name in sorted(command.commands):
-            yield from sections(command.commands[name], f"{path} {name}")
+        for one in sorted(command.commands):
+            yield from sections(command.commands[one], one, context)
 
 
 def reference() -> str:

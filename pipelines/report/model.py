@@ -86,7 +86,6 @@ def build_report(
     weights: Sequence[Weight] = (),
     targets: Sequence[Target] = (),
     sample_bytes: int = SAMPLE_BYTES,
-    tokenizer_file: str | None = None,
 ) -> Report:
     """Returns the report on a run.
 
@@ -96,10 +95,9 @@ def build_report(
         weights: cost per token.
         targets: wanted tokens or shares.
         sample_bytes: how much clean text to look at for main scripts and compressed sizes.
-        tokenizer_file: of the first tokenizer, to count its unknown tokens in the shards.
 
     Raises:
-        ConfigError: a shard that cannot be read, a parallel key that does not fit, or another tokenizer's file.
+        ConfigError: a shard that cannot be read, or a parallel key that does not fit.
     """
     manifest = run.manifest
     sample = scan_shards(run, sample_bytes=sample_bytes)
@@ -119,7 +117,7 @@ def build_report(
         n_input_bytes=sum(one["size"] for one in manifest["inputs"]),
         tokenizers=tokenizers,
         sample=sample,
-        unknown=count_unknown(run, {one.name: one.total.n_text_tokens for one in tokenizers}, tokenizer_file),
+        unknown=count_unknown(run, {one.name: one.total.n_text_tokens for one in tokenizers}),
         parallel=None if parallel is None else measure_parallel(run, parallel),
         targets=weigh(targets, "lang", tokenizers[0].languages) + weigh(targets, "script", tokenizers[0].scripts),
     )

@@ -263,7 +263,7 @@ def test_tokenizers_records_and_cleaning(reported: dict[str, Any]) -> None:
         check(shown, "tokens_change", (routed - text) / text)
         check(shown, "tokens_per_character", text / sum(row["n_codepoints"] for row in rows))
         check(shown, "bytes_per_token", sum(row["n_utf8_bytes"] for row in rows) / text)
-        assert shown == {"n_unknown": "0", "unknown_rate": "0.0", "unknown_reason": "every byte has an id"}
+        assert shown == {"n_unknown": "0", "unknown_rate": "0.0", "unknown_reason": "every text has ids of its own"}
     records = {one["what"]: (int(one["count"]), float(one["share"])) for one in tables["records"]}
     n = len(rows) + 1
     assert records == {

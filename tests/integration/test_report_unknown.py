@@ -1,4 +1,4 @@
-"""Unknown tokens are counted where they can be, and otherwise the report says why not."""
+"""Unknown tokens are counted by the run, for every tokenizer that has one."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +7,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from byteroute.pipelines.report.load import load_run
-from byteroute.pipelines.report.model import Report, build_report
+from byteroute.pipelines.report.model import build_report
 from byteroute.pipelines.report.page import render_page
 from plain_tokenization import library, unigram, wordpiece, write
 
-from byteroute_ops.errors import ConfigError
 from byteroute_ops.files import LocalFiles
 
 MODELS = {"wordpiece": wordpiece, "unigram": unigram}
@@ -31,47 +30,23 @@ def made(tmp_path: Path, data_dir: Path, run_inline: Callable[..., Any]) -> Made
     return run
 
 
-def report_on(output: Path, tokenizer: Path | None = None) -> Report:
-    """Returns the report on an output."""
-    return build_report(
-        load_run(str(output), LocalFiles()), tokenizer_file=None if tokenizer is None else str(tokenizer)
-    )
-
-
 @pytest.mark.parametrize("name", sorted(MODELS))
-def test_counted_with_the_file(made: Made, name: str, tmp_path: Path) -> None:
-    """With the tokenizer's file the rate is what the library alone gives on the texts."""
-    output = made(name, keep_text=True)
-    found = report_on(output, tmp_path / f"{name}.json").unknown[0]
+def test_the_rate_is_what_the_library_gives(made: Made, name: str) -> None:
+    """Unknown tokens and their share are those of the library alone on the texts."""
+    output = made(name, keep_text=True, ids="none")
+    found = build_report(load_run(str(output), LocalFiles())).unknown[0]
     texts = [text for path in (output / "shards").iterdir() for text in pq.read_table(path)["text"].to_pylist()]
     tokenizer = library(MODELS[name]())
     unknown = tokenizer.token_to_id(UNKNOWN[name])
     ids = [one for text in texts for one in tokenizer.encode(text).ids]
     assert found.n_unknown == ids.count(unknown) > 0
     assert found.rate == pytest.approx(ids.count(unknown) / len(ids))
-    assert found.reason == f"counted in the shards, id {unknown}"
+    assert found.reason == "counted by the run"
 
 
-def test_not_counted_without_the_file(made: Made) -> None:
-    """Without the file the rate is none, and the page says what to give; other tokenizers have no ids to look at."""
-    report = report_on(made("wordpiece", "unigram"))
-    assert [one.n_unknown for one in report.unknown] == [None, None]
-    page = render_page(report)
-    assert "needs the tokenizer&#x27;s file (--tokenizer)" in page
-    assert "the shards hold the first tokenizer&#x27;s ids" in page
-
-
-def test_another_tokenizers_file_is_refused(made: Made, tmp_path: Path) -> None:
-    """A file with other contents would give the wrong id."""
-    output = made("wordpiece")
-    other = write(unigram(), tmp_path, "other.json")
-    with pytest.raises(ConfigError, match="not the run's tokenizer 'wordpiece'"):
-        report_on(output, other)
-    with pytest.raises(ConfigError, match="No such file"):
-        report_on(output, tmp_path / "none.json")
-
-
-def test_without_text_ids_nothing_is_counted(made: Made, tmp_path: Path) -> None:
-    """Shards without ids, or with those of routed streams, cannot tell."""
-    found = report_on(made("wordpiece", ids="none"), tmp_path / "wordpiece.json").unknown[0]
-    assert (found.n_unknown, "setting ids" in found.reason) == (None, True)
+def test_every_tokenizer_of_a_run_is_counted(made: Made) -> None:
+    """The second tokenizer's unknown tokens are counted too, and the page shows both."""
+    report = build_report(load_run(str(made("wordpiece", "unigram")), LocalFiles()))
+    assert [one.tokenizer for one in report.unknown] == ["wordpiece", "unigram"]
+    assert all(one.n_unknown > 0 for one in report.unknown)
+    assert render_page(report).count("counted by the run") == 2

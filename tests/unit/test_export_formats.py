@@ -262,5 +262,5 @@ def test_blt_refuses_delimiters_of_ours() -> None:
 def test_formats_are_named_after_their_files() -> None:
     """Every module of the folder that is a format is registered."""
     folder = Path(__import__("byteroute_ops.export", fromlist=["x"]).__file__).parent
-    helpers = {"__init__", "base", "ids", "split", "shuffle"}
+    helpers = {"__init__", "base", "finish", "ids", "job", "shuffle", "split", "unit_files", "work"}
     assert {path.stem.removesuffix("_ipc") for path in folder.glob("*.py")} - helpers == set(EXPORTERS)
