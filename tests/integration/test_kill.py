@@ -1,5 +1,6 @@
 """Kill -9 at random moments: the run goes on to the bytes of one that was left alone."""
 
+import json
 import os
 import random
 import signal
@@ -23,11 +24,11 @@ IN_EVERY_RUN = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Whole:
-    """An uninterrupted run: what it wrote, and how long it took."""
+    """An uninterrupted run: what it wrote, and in how many ranges."""
 
     corpus: Path
     digests: dict[str, str]
-    seconds: float
+    n_ranges: int
 
 
 def command(corpus: Path, output: Path, *more: str) -> list[str]:
@@ -40,9 +41,17 @@ def command(corpus: Path, output: Path, *more: str) -> list[str]:
 def whole(long_corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """The run that nobody kills."""
     output = tmp_path_factory.mktemp("whole") / "out"
-    begun = time.monotonic()
     subprocess.run(command(long_corpus, output), check=True)
-    return Whole(long_corpus, digests(output), time.monotonic() - begun)
+    facts = json.loads((output / "run.json").read_bytes())
+    return Whole(long_corpus, digests(output), facts["ranges"])
+
+
+def wait_for_a_moment(process: subprocess.Popen[bytes], output: Path, n_ranges: int, rng: random.Random) -> None:
+    """Waits until so many ranges are done, and a little longer; counted, as a busy machine makes times meaningless."""
+    target = rng.randint(0, n_ranges) if rng.random() < 0.8 else 0
+    while process.poll() is None and len(list(output.glob("_ranges/*.json"))) < target:
+        time.sleep(0.005)
+    time.sleep(rng.uniform(0, 0.1) if target else rng.uniform(0, 4))
 
 
 def kill_group(process: subprocess.Popen[bytes], rng: random.Random) -> None:
@@ -77,7 +86,7 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(whole: Whole, tmp_p
     rng = random.Random(moment)
     output, kind = tmp_path / "out", KINDS[moment % len(KINDS)]
     process = subprocess.Popen(command(whole.corpus, output), stderr=subprocess.PIPE, start_new_session=True)
-    time.sleep(rng.uniform(0, whole.seconds))
+    wait_for_a_moment(process, output, whole.n_ranges, rng)
     n_done, is_running = len(list(output.glob("_ranges/*.json"))), process.poll() is None
     print(f"{kind}: {n_done} ranges done" if is_running else "ended before it was killed")  # for pytest -rP
     children = psutil.Process(process.pid).children(recursive=True) if is_running else []
