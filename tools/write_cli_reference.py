@@ -1,5 +1,6 @@
-"""Writes docs/cli.md from the commands' own help: `python tools/write_cli_reference.py`."""
+"""Writes docs/cli.md from the commands' own help: `python tools/write_cli_reference.py`; with `-` it prints the page."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,4 +37,7 @@ def reference() -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(reference(), encoding="utf-8")
+    if sys.argv[1:] == ["-"]:
+        sys.stdout.buffer.write(reference().encode())
+    else:
+        TARGET.write_text(reference(), encoding="utf-8")

@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,14 @@ from integration_support import digests, run_command
 from byteroute_ops.settings import load_settings
 
 SETTINGS = {"range_bytes": 4096}
+
+
+LISTENING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+# A shell makes what it starts in the background ignore SIGINT, and the tests may run there.
 
 
 class Watcher:
@@ -104,7 +113,10 @@ def test_ctrl_c_ends_with_a_message_and_the_run_can_be_resumed(
     output = tmp_path / "out"
     command = run_command(long_corpus, output, "--range-bytes", "128KiB")
     process = subprocess.Popen(
-        [*command, "--workers", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", LISTENING, *command[1:], "--workers", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     while not list(output.glob("_ranges/*.json")) and process.poll() is None:
         time.sleep(0.01)
