@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands' own help: `python tools/write_cli_reference.py`; with `-` it prints the page."""
+"""Writes docs/cli.md from the commands' own help: `python tools/write_cli_reference.py`; with `-`, prints it."""
 
 import sys
 from collections.abc import Iterator
