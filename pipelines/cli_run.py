@@ -23,7 +23,7 @@ from .options import gather_settings, parse_threshold, settings_options
 from .preprocess import files_for, make_plan, prepare_output, run_plan
 from .progress import RunProgress
 from .tables import print_run, wide_console
-from .verify import verify_output
+from .verify import open_manifest, verify_output
 
 TOO_MANY_REJECTS = 3
 
@@ -114,7 +114,7 @@ def execute(
             todo = prepare_output(plan, resume=resume, overwrite=overwrite)
             if todo is None:
                 click.echo(f"{output} is complete already; nothing to do (--overwrite runs it anew)", err=True)
-                return read_manifest(output)
+                return open_manifest(files_for(output), output)
             with RunProgress(n_bytes=sum(one.n_bytes for one in todo), n_ranges=len(todo), quiet=quiet) as progress:
                 manifest = run_plan(
                     plan,
@@ -168,13 +168,6 @@ def exceeds(totals: dict[str, Any], threshold: float | int, output: str) -> bool
     lines.append(f"the output is complete; the rejected rows are in {output}/{layout.REJECTS}/, see docs/rejects.md")
     click.echo("\n".join(lines), err=True)
     return True
-
-
-def read_manifest(output: str) -> dict[str, Any]:
-    """Returns the manifest of a finished run."""
-    from byteroute.pipelines.verify import open_manifest
-
-    return open_manifest(files_for(output), output)
 
 
 def read_budget(output: str) -> Any:

@@ -1,6 +1,5 @@
 """Finds document ids that occur twice in an output, in bounded memory."""
 
-import hashlib
 import tempfile
 from typing import BinaryIO
 
@@ -8,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from byteroute_ops.duplicates import DIGEST_BYTES, id_digests
+
 N_BUCKETS = 256
 """Digests are dealt out to this many temporary files by their first byte; one bucket at a time is sorted."""
-
-DIGEST_BYTES = 16
 
 
 class DuplicateFinder:
@@ -26,10 +25,7 @@ class DuplicateFinder:
 
     def add(self, ids: pa.StringArray) -> None:
         """Notes the ids of a batch."""
-        digests = b"".join(
-            hashlib.blake2b(name.encode(), digest_size=DIGEST_BYTES).digest() for name in ids.to_pylist()
-        )
-        rows = np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES)
+        rows = id_digests(ids).view(np.uint8).reshape(-1, DIGEST_BYTES)
         for bucket in np.unique(rows[:, 0]).tolist():
             stream = self._buckets[bucket]
             if stream is None:
