@@ -1,13 +1,21 @@
-"""Package map: the short top-level folders install below the ``byteroute`` namespace.
+"""Package map, and the modules that are compiled where there is a C compiler.
 
 Plain ``pipelines``, ``schemas`` or ``runners`` in site-packages would collide with other projects, so
 the folders keep their names in the checkout and get a prefix when installed. All other metadata is in
 pyproject.toml.
+
+The compiled modules are a faster form of NumPy code that is always there: without a compiler, or with
+``BYTEROUTE_PURE=1`` in the environment, the same package is built without them, for any platform.
 """
 
-from setuptools import find_packages, setup
+import os
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
 
 FOLDERS = ("pipelines", "schemas", "runners")
+OLDEST_PYTHON = ("0x030B0000", "cp311")
+"""One build serves this Python and all later ones (the stable ABI)."""
 
 
 def _packages() -> dict[str, str]:
@@ -19,9 +27,32 @@ def _packages() -> dict[str, str]:
     return mapped
 
 
+def _compiled() -> list[Extension]:
+    if os.environ.get("BYTEROUTE_PURE"):
+        return []
+    try:
+        from Cython.Build import cythonize
+    except ImportError:  # `setup.py sdist` outside a build environment, as Beam calls it
+        return []
+    modules = [
+        Extension(
+            f"byteroute_ops.compiled.{path.stem}",
+            [path.as_posix()],
+            define_macros=[("Py_LIMITED_API", OLDEST_PYTHON[0])],
+            py_limited_api=True,
+            optional=True,
+        )
+        for path in sorted(Path("byteroute_ops/compiled").glob("*.pyx"))
+    ]
+    return cythonize(modules, build_dir="build/cython", quiet=True)
+
+
 MAPPED = _packages()
+EXTENSIONS = _compiled()
 
 setup(
     packages=[*find_packages(include=["byteroute_ops", "byteroute_ops.*"]), *MAPPED],
     package_dir=MAPPED,
+    ext_modules=EXTENSIONS,
+    options={"bdist_wheel": {"py_limited_api": OLDEST_PYTHON[1]}} if EXTENSIONS else {},
 )

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from . import compiled
 from .encoders import BARRIER, ENCODINGS, Framing, Profile, payload_widths
 from .graphemes import cluster_ends, cluster_starts
 from .min_bytes_path import NEVER, three_states, two_states
@@ -128,14 +129,33 @@ def min_bytes_spans(seg: Segmentation, costs: Costs, literals: Offsets) -> Spans
         costs: what is minimised; see `costs_of`.
         literals: int64[n], code points (over the batch) that take an escape in UTF-8, ascending.
     """
+    if compiled.streams is not None and costs.profile == "bytes" and not literals.size and len(seg.utf8):
+        return _compiled_spans(seg, costs)
     candidates = _may_gain(seg, costs)
     candidates[np.searchsorted(seg.doc_cp, literals, "right") - 1] = True
     docs = np.flatnonzero(candidates & (seg.doc_cp[1:] > seg.doc_cp[:-1]))
-    by_leads = costs.profile == "bytes" and not literals.size
+    return _spans_in(seg, docs, costs, by_leads=costs.profile == "bytes" and not literals.size)
+
+
+def _spans_in(seg: Segmentation, docs: Offsets, costs: Costs, *, by_leads: bool) -> Spans:
+    """Returns the segments in some documents; `by_leads` as `_blocks_of`."""
     parts = [_spans_of(_blocks_of(seg, some, costs, by_leads), costs.penalty) for some in _groups(seg, docs)]
     none = np.zeros(0, np.int64)
     columns = zip(*parts, strict=True) if parts else ((none,), (none,), (none,), (none,), (none.astype(np.uint8),))
     return Spans(*(np.concatenate(column) for column in columns))
+
+
+def _compiled_spans(seg: Segmentation, costs: Costs) -> Spans:
+    """Returns the same, where what characters cost follows from their number of bytes."""
+    never = [costs.framing.unroutable_unit(encoding) for encoding in (_BE, _LE)]
+    breaks = seg.cluster_breaks.view(np.uint8)
+    *places, left_out = compiled.streams.shortest(seg.utf8, seg.doc_byte, seg.doc_cp, breaks, costs.penalty, *never)
+    spans = Spans(*places, np.full(len(places[0]), _BE.id, np.uint8))
+    if not left_out.any():
+        return spans
+    # Clusters that some segment must not hold are rare enough to do their documents the other way.
+    rest = _spans_in(seg, np.flatnonzero(left_out), costs, by_leads=True)
+    return spans.merged(rest)
 
 
 def _groups(seg: Segmentation, docs: Offsets) -> list[Offsets]:

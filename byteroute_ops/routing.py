@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from . import compiled
 from .encoders import BARRIER, ENCODING_NAMES, UTF8_ID, FramingName, Profile, check_options, framing_named
 from .errors import InputError, RejectReason
 from .min_bytes import costs_of, min_bytes_spans
@@ -140,12 +141,12 @@ def route_segmentation(seg: Segmentation, router: Router, *, only: npt.NDArray[n
         spans = table_spans(seg, router.policy, framing)
     if only is not None:
         spans = spans.where(only[np.searchsorted(seg.doc_cp, spans.start, "right") - 1])
-    text = SpanText.of(seg, spans)
-    if router.policy.kind != "optimal" and text.has_unroutable(framing):
+    text = SpanText.of(seg, spans, framing)
+    if router.policy.kind != "optimal" and text.has_unroutable:
         spans = without_unroutable(seg, spans, framing)
-        text = SpanText.of(seg, spans)
+        text = SpanText.of(seg, spans, framing)
     escapes = literals[spans.holding(literals) < 0]
-    payload = text.payload(spans, router.profile)
+    payload = text.payload(router.profile)
     data = assembled(seg, spans, payload, escapes, framing, barrier=router.barrier)
     if len(data) > _MAX_BYTES:
         detail = f"routed streams of {len(data)} bytes in one batch, at most {_MAX_BYTES} fit: use smaller documents"
@@ -208,10 +209,9 @@ def text_digests(seg: Segmentation) -> pa.FixedSizeBinaryArray:
 def _row_columns(seg: Segmentation, spans: Spans, escapes: Offsets, text: SpanText, router: Router) -> dict[str, Any]:
     """Returns the row columns of `Routed`, and `doc_routed`; `text` is that of the spans."""
     framing = framing_named(router.framing)
-    start, byte, run = _row_starts(seg, spans)
+    start, byte, run, index = _rows(seg, spans)
     end, end_byte = np.append(start[1:], seg.n_codepoints), np.append(byte[1:], len(seg.utf8))
     doc = seg.run_doc[run]
-    index = spans.holding(start)
     routed = np.flatnonzero(index >= 0)
     index = index[routed]
     encoding = np.full(len(start), UTF8_ID, np.uint8)
@@ -243,20 +243,24 @@ def _row_columns(seg: Segmentation, spans: Spans, escapes: Offsets, text: SpanTe
     }
 
 
-def _row_starts(seg: Segmentation, spans: Spans) -> tuple[Offsets, Offsets, Offsets]:
-    """Returns where rows start, in code points and bytes, and the run of each: int64[n_rows], three times.
+def _rows(seg: Segmentation, spans: Spans) -> tuple[Offsets, Offsets, Offsets, Offsets]:
+    """Returns where rows start, in code points and bytes, the run of each, and its segment or -1: int64[n_rows] each.
 
     They start at script runs, and where a segment starts or ends within one.
     """
+    if compiled.streams is not None:
+        places = (np.ascontiguousarray(one) for one in (spans.start, spans.end, spans.start_byte, spans.end_byte))
+        found: tuple[Offsets, Offsets, Offsets, Offsets] = compiled.streams.rows(seg.run_start, seg.run_byte, *places)
+        return found
     bounds, bytes_ = np.concatenate([spans.start, spans.end]), np.concatenate([spans.start_byte, spans.end_byte])
     inside = bounds < seg.n_codepoints
     inside[inside] = seg.run_start[np.searchsorted(seg.run_start, bounds[inside], "right") - 1] != bounds[inside]
     if not inside.any():
-        return seg.run_start, seg.run_byte[:-1], np.arange(len(seg.run_start))
+        return seg.run_start, seg.run_byte[:-1], np.arange(len(seg.run_start)), spans.holding(seg.run_start)
     # Both arrays rise together, so sorting each keeps the pairs.
     start = np.sort(np.concatenate([seg.run_start, bounds[inside]]), kind="stable")
     byte = np.sort(np.concatenate([seg.run_byte[:-1], bytes_[inside]]), kind="stable")
     # Where one segment ends and another starts within a run, the place is there twice.
     distinct = np.append(start[1:] > start[:-1], True)
     start, byte = start[distinct], byte[distinct]
-    return start, byte, np.searchsorted(seg.run_start, start, "right") - 1
+    return start, byte, np.searchsorted(seg.run_start, start, "right") - 1, spans.holding(start)

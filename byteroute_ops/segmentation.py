@@ -1,7 +1,8 @@
 """Segmentation of a batch of texts into script runs, on grapheme cluster boundaries.
 
-The rules are described in `segmentation_classes`, `graphemes` and `emoji`, the passes over text in
-`segmentation_chunks`. Text must be clean UTF-8 (strict: no surrogates).
+The rules are described in `segmentation_classes`, `graphemes` and `emoji`. `compiled.runs` applies them in one pass;
+where it was not built, passes of NumPy do, which are in `segmentation_chunks`. Text must be clean UTF-8 (strict: no
+surrogates).
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from byteroute_ops import compiled
 from byteroute_ops import unicode_data as data
 from byteroute_ops.errors import InputError, RejectReason
 from byteroute_ops.graphemes import Indices
@@ -91,7 +93,28 @@ def segment_batch(texts: pa.StringArray) -> Segmentation:
         InputError: the bytes are not well-formed UTF-8 (`offset` in bytes of the batch). Arrow arrays
             that were made from `str` are always well-formed.
     """
-    return _Parts(*utf8_of(texts)).joined()
+    utf8, doc_byte = utf8_of(texts)
+    if compiled.runs is None or not len(utf8):
+        return _Parts(utf8, doc_byte).joined()
+    try:
+        doc_cp, breaks, doc, start, script, byte, strong_start, strong_end = compiled.runs.segment(utf8, doc_byte)
+    except UnicodeError:
+        for first, last in pairwise(doc_byte.tolist()):
+            decode_utf8(utf8[first:last], offset=first)
+        raise
+    return Segmentation(
+        utf8=utf8,
+        doc_byte=doc_byte,
+        doc_cp=doc_cp,
+        run_doc=doc,
+        run_start=start,
+        run_script=script,
+        run_report=report_scripts(script, doc),
+        run_byte=np.append(byte, len(utf8)),
+        run_strong_start=strong_start,
+        run_strong_end=strong_end,
+        cluster_breaks=breaks,
+    )
 
 
 def segment_text(text: str) -> list[Run]:

@@ -3,7 +3,7 @@
 `Spans` is what every policy comes down to; `min_bytes` finds them for the policy without a table.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,13 @@ class Spans:
     def where(self, keep: npt.NDArray[np.bool_]) -> "Spans":
         """Returns the spans at which `keep` is true: bool[n]."""
         return Spans(self.start[keep], self.end[keep], self.start_byte[keep], self.end_byte[keep], self.encoding[keep])
+
+    def merged(self, other: "Spans") -> "Spans":
+        """Returns the spans of both in order; they do not overlap."""
+        pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        columns = [np.concatenate(pair) for pair in pairs]
+        order = np.argsort(columns[0], kind="stable")
+        return Spans(*(column[order] for column in columns))
 
     def holding(self, positions: Offsets) -> Offsets:
         """Returns the index of the span that holds each code point, or -1: int64[n_positions]."""

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from . import compiled
 from .encoders import BARRIER, ENCODINGS, FRAMINGS, Framing, Profile, payload_widths, to_alphabet
 from .segmentation import Segmentation
 from .segmentation_chunks import decode_utf8
@@ -27,9 +28,15 @@ _LITERAL: Final = re.compile(b"|".join(chr(codepoint).encode() for codepoint in 
 def literal_places(seg: Segmentation, framing: Framing) -> Offsets:
     """Returns the code points that read as markers in UTF-8 state: int64[n], indices over the batch."""
     # Nearly no text has one, and the bytes are quicker to look at than the code points.
-    if not framing.literals or not _LITERAL.search(seg.utf8.data):
+    if not framing.literals or not _has_literal(seg.utf8, framing.literals):
         return np.zeros(0, np.int64)
     return np.flatnonzero(seg.codepoints - np.uint32(framing.literals.start) < len(framing.literals))
+
+
+def _has_literal(utf8: Bytes, literals: range) -> bool:
+    if compiled.streams is not None:
+        return bool(compiled.streams.holds(utf8, literals.start, literals.stop))
+    return _LITERAL.search(utf8.data) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,31 +44,55 @@ class SpanText:
     """The text of a batch's segments, one after the other.
 
     Attributes:
-        utf8: uint8[n_bytes].
+        seg: the batch.
+        spans: its segments.
+        framing: of the stream.
         byte_places: int64[n_spans + 1], where the text of each segment starts, and the length.
         cp_places: int64[n_spans + 1], likewise in code points.
     """
 
-    utf8: Bytes
+    seg: Segmentation
+    spans: Spans
+    framing: Framing
     byte_places: Offsets
     cp_places: Offsets
 
     @classmethod
-    def of(cls, seg: Segmentation, spans: Spans) -> "SpanText":
+    def of(cls, seg: Segmentation, spans: Spans, framing: Framing) -> "SpanText":
         """Returns the text of some segments."""
         sizes = (spans.end_byte - spans.start_byte, spans.end - spans.start)
         byte_places, cp_places = (np.concatenate([[0], np.cumsum(size)]) for size in sizes)
-        return cls(take_stretches(seg.utf8, spans.start_byte, spans.end_byte), byte_places, cp_places)
+        return cls(seg, spans, framing, byte_places, cp_places)
 
     @cached_property
-    def units(self) -> npt.NDArray[np.uint16]:
-        """uint16[n_units]: the code units of UTF-16."""
-        return np.frombuffer(decode_utf8(self.utf8).encode("utf-16-le"), np.dtype("<u2"))
+    def utf8(self) -> Bytes:
+        """uint8[n_bytes]."""
+        return take_stretches(self.seg.utf8, self.spans.start_byte, self.spans.end_byte)
 
     @cached_property
-    def _wide(self) -> Offsets:
-        """Where the characters with two code units start, bytes."""
-        return np.flatnonzero(self.utf8 >= 0xF0)
+    def _encoded(self) -> tuple[Bytes, Offsets, Offsets, bool]:
+        """The payloads in UTF-16, where each starts, and two facts of them.
+
+        Where characters with two code units start in the text, bytes, and whether a code unit is one that some segment
+        must not hold.
+        """
+        spans, never = self.spans, [self.framing.unroutable_unit(encoding) for encoding in ENCODINGS[1:]]
+        is_little = spans.encoding == _LE
+        if compiled.streams is not None and self.seg.utf8.size:
+            places = (np.ascontiguousarray(place, np.int64) for place in (spans.start_byte, spans.end_byte))
+            found: tuple[Bytes, Offsets, Offsets, bool] = compiled.streams.utf16(
+                self.seg.utf8, *places, is_little.view(np.uint8), *never
+            )
+            return found
+        units = np.frombuffer(decode_utf8(self.utf8).encode("utf-16-le"), np.dtype("<u2"))
+        wide = np.flatnonzero(self.utf8 >= 0xF0)
+        bounds = 2 * _units_before(wide, self.byte_places, self.cp_places)
+        unroutable = any(bool((units == unit).any()) for unit in never)
+        if not is_little.any():
+            units = units.byteswap()
+        elif not is_little.all():
+            units = np.where(np.repeat(is_little, np.diff(bounds) // 2), units, units.byteswap())
+        return units.view(np.uint8), bounds, wide, unroutable
 
     @cached_property
     def _widths_before(self) -> Offsets:
@@ -69,30 +100,24 @@ class SpanText:
         codepoints = np.frombuffer(decode_utf8(self.utf8).encode("utf-32-le"), np.uint32)
         return np.concatenate([[0], np.cumsum(payload_widths(codepoints, "text"), dtype=np.int64)])
 
-    def units_before(self, bytes_: Offsets, cps: Offsets) -> Offsets:
-        """Returns how many code units stand before each place, given in bytes and in code points: int64[n_places]."""
-        return cps + np.searchsorted(self._wide, bytes_) if self._wide.size else cps
-
     def payload_before(self, bytes_: Offsets, cps: Offsets, profile: Profile) -> Offsets:
-        """Returns how many payload bytes stand before each place: int64[n_places]."""
-        return 2 * self.units_before(bytes_, cps) if profile == "bytes" else self._widths_before[cps]
+        """Returns the payload bytes before each place, which is given in bytes and in code points: int64[n_places]."""
+        return 2 * _units_before(self._encoded[2], bytes_, cps) if profile == "bytes" else self._widths_before[cps]
 
-    def payload(self, spans: Spans, profile: Profile) -> tuple[Bytes, Offsets]:
+    def payload(self, profile: Profile) -> tuple[Bytes, Offsets]:
         """Returns the payloads of all segments, one after the other, and where each starts: int64[n_spans + 1]."""
-        is_little = spans.encoding == _LE
-        units = self.units
-        if not is_little.any():
-            units = units.byteswap()
-        elif not is_little.all():
-            n_units = np.diff(self.units_before(self.byte_places, self.cp_places))
-            units = np.where(np.repeat(is_little, n_units), units, units.byteswap())
-        payload = units.view(np.uint8)
-        bounds = self.payload_before(self.byte_places, self.cp_places, profile)
-        return (to_alphabet(payload) if profile == "text" else payload), bounds
+        payload, bounds, _, _ = self._encoded
+        return (payload, bounds) if profile == "bytes" else (to_alphabet(payload), self._widths_before[self.cp_places])
 
-    def has_unroutable(self, framing: Framing) -> bool:
-        """Returns whether any code unit is one that some segment must not hold."""
-        return any(bool((self.units == framing.unroutable_unit(encoding)).any()) for encoding in ENCODINGS[1:])
+    @property
+    def has_unroutable(self) -> bool:
+        """Whether any code unit is one that some segment must not hold."""
+        return self._encoded[3]
+
+
+def _units_before(wide: Offsets, bytes_: Offsets, cps: Offsets) -> Offsets:
+    """Returns how many code units stand before each place: int64[n_places]."""
+    return cps + np.searchsorted(wide, bytes_) if wide.size else cps
 
 
 def assembled(

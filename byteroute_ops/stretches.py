@@ -1,8 +1,8 @@
 """Cutting stretches out of arrays and putting others in, without a step for every element.
 
-Arrow has kernels for just that, with bytes for elements: cut at the bounds of the stretches, an array is a
-column of binary values without being copied, and stretches are every other value. On 100,000 segments in
-21 MB they take a fourth of the time of masks over all bytes, and a third of that of Python's slices.
+Bytes go through `compiled.streams`. Where that was not built, Arrow has kernels for just that: cut at the bounds of
+the stretches, an array is a column of binary values without being copied, and stretches are every other value. On
+100,000 segments in 21 MB that takes a fourth of the time of masks over all bytes, and a third of Python's slices.
 
 Elements of more bytes are copied one stretch after the other where these are long, and by a mask over
 all elements where they are short.
@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from byteroute_ops import compiled
 
 Offsets = npt.NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -31,6 +33,9 @@ def take_stretches(source: npt.NDArray[Scalar], start: Offsets, end: Offsets) ->
         end: int64[n]; the stretches do not overlap.
     """
     if source.itemsize == 1:
+        if compiled.streams is not None:
+            taken: npt.NDArray[np.uint8] = compiled.streams.take(_bytes(source), *_flat(start, end))
+            return taken.view(source.dtype)
         chosen = _values(source, start, end).filter(_every_other(len(start)))
         return _elements(chosen, int((end - start).sum()), source)
     if len(start) * SPARSE_ELEMENTS < len(source):
@@ -61,6 +66,10 @@ def woven(
     if not len(start):
         return source
     if source.itemsize == 1:
+        if compiled.streams is not None:
+            places = _flat(start, end, n_insert)
+            put: npt.NDArray[np.uint8] = compiled.streams.woven(_bytes(source), *places[:2], _bytes(insert), places[2])
+            return put.view(source.dtype)
         # Insertions stand where the stretches do, and empty values between them.
         bounds = np.repeat(np.append(np.cumsum(n_insert) - n_insert, len(insert)), 2)
         mixed = pc.if_else(_every_other(len(start)), _binary(insert, bounds), _values(source, start, end))
@@ -83,6 +92,15 @@ def woven(
     np.logical_not(inserted, out=inserted)
     out[inserted] = kept
     return out
+
+
+def _bytes(source: npt.NDArray[Scalar]) -> npt.NDArray[np.uint8]:
+    """Returns elements of one byte as the compiled functions take them."""
+    return np.ascontiguousarray(source).view(np.uint8)
+
+
+def _flat(*places: Offsets) -> tuple[Offsets, ...]:
+    return tuple(np.ascontiguousarray(one, np.int64) for one in places)
 
 
 def _values(source: npt.NDArray[Scalar], start: Offsets, end: Offsets) -> pa.LargeBinaryArray:

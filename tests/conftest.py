@@ -1,9 +1,12 @@
 """Fixtures that every folder of tests shares."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from byteroute_ops import compiled
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,3 +24,15 @@ def shared_dir() -> Path:
     if not (place / "corpus").is_dir():
         pytest.skip(f"needs the development corpus (BYTEROUTE_SHARED or {place.name}/ beside the checkout)")
     return place
+
+
+@pytest.fixture(scope="module", params=["compiled", "numpy"])
+def kernel_form(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Runs the tests of a module on both forms of the kernel; the compiled one needs a C compiler at installation."""
+    names = ("runs", "streams")
+    if request.param == "compiled" and None in [getattr(compiled, name) for name in names]:
+        pytest.skip("byteroute was installed without its compiled modules")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            patch.setattr(compiled, name, getattr(compiled, name) if request.param == "compiled" else None)
+        yield request.param

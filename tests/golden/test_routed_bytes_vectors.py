@@ -13,6 +13,8 @@ from byteroute_ops.routing import Router, route_text
 from byteroute_ops.stream_codec import StreamDecoder, decode
 from byteroute_ops.unicode_data import UNICODE_VERSION
 
+pytestmark = pytest.mark.usefixtures("kernel_form")
+
 SCHEMAS = resources.files("byteroute.schemas")
 VECTORS = json.loads(SCHEMAS.joinpath("routed_bytes_vectors.json").read_text("utf-8"))
 

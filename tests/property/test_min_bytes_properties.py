@@ -1,5 +1,6 @@
 """min-bytes against brute force and against a plain dynamic program, ties included."""
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from plain_routing import (
@@ -19,6 +20,8 @@ from byteroute_ops.min_bytes import costs_of, min_bytes_spans
 from byteroute_ops.policy import load_policy
 from byteroute_ops.routing import Router, route_segmentation, route_text
 from byteroute_ops.stream_assembly import literal_places
+
+pytestmark = pytest.mark.usefixtures("kernel_form")
 
 routers = st.sampled_from(MIN_BYTES)
 short_texts = st.lists(pieces, max_size=7).map("".join)

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_routing import plain_route, segmentation_of
@@ -11,6 +12,8 @@ from routing_cases import MIN_BYTES, ROUTERS, options, routers, texts
 from byteroute_ops import stretches
 from byteroute_ops.routing import Routed, Router, route_segmentation, route_text
 from byteroute_ops.stream_codec import decode
+
+pytestmark = pytest.mark.usefixtures("kernel_form")
 
 batches = st.lists(texts, max_size=6)
 

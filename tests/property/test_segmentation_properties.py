@@ -15,6 +15,8 @@ from plain_segmentation import PlainRun, plain_clusters, plain_segments
 from byteroute_ops.segmentation import Segmentation, segment_batch
 from byteroute_ops.unicode_data import SCRIPTS
 
+pytestmark = pytest.mark.usefixtures("kernel_form")
+
 ATOMS = [
     *"aZé Я1#*,.-\n\r\t\u00a0漢字ひらカー々〆한국ㄅA",
     *"अकषि्ा।॥०কা্मમ્ഖ്ക്යෙම්මකាខ្មែរกำ\u0e33ລາວ",

@@ -13,6 +13,8 @@ from byteroute_ops.errors import InputError, RejectReason
 from byteroute_ops.segmentation import segment_batch, segment_text
 from byteroute_ops.unicode_data import SCRIPTS
 
+pytestmark = pytest.mark.usefixtures("kernel_form")
+
 
 def encoding(text: str) -> list[tuple[str, str]]:
     """(class, text) of every run."""
