@@ -24,6 +24,13 @@ def made_id(source: str, position: int) -> str:
     return f"{source}:{position}"
 
 
+def _column(field: pa.Field, values: list[Any]) -> pa.Array:
+    if field.name == "text":
+        # UTF-8 made by `str.encode` needs no check of its form.
+        return pa.array(values, pa.binary()).view(pa.string())
+    return pa.array(values, field.type)
+
+
 class Collector:
     """Takes documents and rejects of one range, in order, and hands back `Read` steps.
 
@@ -41,8 +48,9 @@ class Collector:
         self._clear()
 
     def _clear(self) -> None:
-        # In the order of the schema's columns.
-        self._rows: list[tuple[Any, ...]] = []
+        # Rows end to end, in the order of the schema's columns. A tuple a row would keep the garbage collector busy.
+        self._values: list[Any] = []
+        self._n_rows = 0
         self._rejects: list[tuple[str, int | None, str, str, bytes | None]] = []
         self._n_bytes = self._n_raw_bytes = 0
         self._n_records = self._n_bad = self._n_extra = 0
@@ -64,40 +72,36 @@ class Collector:
 
         An empty `doc_id` or `lang` stands for none.
         """
-        row = (doc_id or made_id(self.source, position), self.source, position, lang or UND, text, *kept)
-        if n_record_bytes > self.options.max_document_bytes:
-            self._add_long(row, text, n_record_bytes)
+        # Encoded while the text is at hand, not when the batch ends: by then it would have left the caches.
+        utf8 = text.encode()
+        row = (doc_id or made_id(self.source, position), self.source, position, lang or UND, utf8, *kept)
+        limit = self.options.max_document_bytes
+        if n_record_bytes > limit and len(utf8) > limit:
+            if self.options.split_long:
+                self._add_pieces(row, text)
+            else:
+                self.reject_long(position, len(utf8))
             return
         self._make_room(n_record_bytes)
         self._n_records += 1
         self._append(row, n_record_bytes)
-
-    def _add_long(self, row: tuple[Any, ...], text: str, n_record_bytes: int) -> None:
-        n_text_bytes = len(text.encode())
-        if n_text_bytes <= self.options.max_document_bytes:
-            self._make_room(n_record_bytes)
-            self._n_records += 1
-            self._append(row, n_record_bytes)
-        elif self.options.split_long:
-            self._add_pieces(row, text)
-        else:
-            self.reject_long(row[2], n_text_bytes)
 
     def _add_pieces(self, row: tuple[Any, ...], text: str) -> None:
         for k, (piece, n_bytes) in enumerate(split_document(text, self.options.max_document_bytes)):
             self._make_room(n_bytes)
             self._n_records += k == 0
             self._n_extra += k > 0
-            self._append((f"{row[0]}#{k}", *row[1:4], piece, *row[5:]), n_bytes)
+            self._append((f"{row[0]}#{k}", *row[1:4], piece.encode(), *row[5:]), n_bytes)
 
     def _make_room(self, n_bytes: int) -> None:
-        if self._n_bytes + n_bytes > MAX_BATCH_BYTES and self._rows:
+        if self._n_bytes + n_bytes > MAX_BATCH_BYTES and self._n_rows:
             self.seal()
 
     def _append(self, row: tuple[Any, ...], n_bytes: int) -> None:
-        self._rows.append(row)
+        self._values += row
+        self._n_rows += 1
         self._n_bytes += n_bytes
-        if len(self._rows) >= MAX_BATCH_ROWS or self._n_bytes >= MAX_BATCH_BYTES:
+        if self._n_rows >= MAX_BATCH_ROWS or self._n_bytes >= MAX_BATCH_BYTES:
             self.seal()
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
@@ -135,15 +139,16 @@ class Collector:
 
     def seal(self) -> None:
         """Ends the batch at hand."""
-        if not (self._rows or self._rejects):
+        if not (self._n_rows or self._rejects):
             return
         self.ready.append(Read(self._documents(), self._reject_rows(), self._n_records, self._n_bad, self._n_extra))
         self._clear()
 
     def _documents(self) -> pa.RecordBatch | None:
-        if not self._rows:
+        if not self._n_rows:
             return None
-        arrays = [pa.array(c, f.type) for c, f in zip(zip(*self._rows, strict=True), self.schema, strict=True)]
+        step = len(self.schema)
+        arrays = [_column(f, self._values[i::step]) for i, f in enumerate(self.schema)]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _reject_rows(self) -> pa.RecordBatch | None:

@@ -64,14 +64,14 @@ class RowFields:
         doc_id = get(self._id) if self._id else None
         lang = get(self._lang) if self._lang else None
         # bool is an int to Python, but no id to anyone.
-        if isinstance(doc_id, int) and not isinstance(doc_id, bool):
-            doc_id = str(doc_id)
         if not isinstance(text, str):
             self._reject_field(position, self._text, text, "a string", raw)
             return
         if not (isinstance(doc_id, str) or doc_id is None):
-            self._reject_field(position, self._id, doc_id, "a string or an integer", raw)
-            return
+            if not isinstance(doc_id, int) or isinstance(doc_id, bool):
+                self._reject_field(position, self._id, doc_id, "a string or an integer", raw)
+                return
+            doc_id = str(doc_id)
         if not (isinstance(lang, str) or lang is None):
             self._reject_field(position, self._lang, lang, "a string", raw)
             return

@@ -94,9 +94,10 @@ class RecordSplitter:
         """Returns the records that end in the chunk, and how many of its bytes they and their separators take."""
         separator = self._separator
         if len(separator) == 1:
-            n_cut = chunk.rfind(separator) + 1
-            return (chunk[: n_cut - 1].split(separator) if n_cut else []), n_cut
-        records, start, found = [], 0, chunk.find(separator)
+            records = chunk.split(separator)
+            return records, len(chunk) - len(records.pop())
+        records = []
+        start, found = 0, chunk.find(separator)
         while found >= 0:
             if (chunk_offset + found) % self._width:
                 found = chunk.find(separator, found + 1)
