@@ -23,7 +23,7 @@ import sys
 import numpy as np, psutil, pyarrow as pa
 from byteroute_ops.tokenization import giga, open_tokenizer
 
-engine, n_calls, n_bytes, giga.RENEW_BYTES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), 4 << 20
+engine, n_calls, n_bytes, giga.RENEW_GROWTH = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), 48 << 20
 random = np.random.default_rng(7)
 tokenizer = open_tokenizer("default", engine)
 def feed():
@@ -49,8 +49,9 @@ def new_words(count: int, seed: int) -> str:
 
 
 def test_the_fast_engine_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """gigatoken, which remembers every word, is made anew after so much text; ids stay the same."""
+    """gigatoken, which remembers every word, is made anew: where nobody tells memory, after so much text."""
     pytest.importorskip("gigatoken")
+    monkeypatch.setattr(giga, "_resident", lambda: 0)
     monkeypatch.setattr(giga, "RENEW_BYTES", 100_000)
     source = read_source(plain.write(plain.byte_level(), tmp_path).read_bytes(), "level")
     engine = giga.GigatokenEngine(source)
