@@ -4,6 +4,7 @@ Written once, used by the batch job's range worker and by the streaming graph. N
 writes a file after the tokenizers have been loaded, which a `Processor` does when it is made.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,15 @@ from .records import DOCUMENTS, REJECTS, SHARD, with_columns
 from .routing import Routed, Router, route_segmentation, text_digests
 from .segmentation import Segmentation, segment_batch
 from .settings import Settings
-from .tokenization import Tokenizer, Tokens, open_tokenizer, routed_tokens_per_row, text_tokens_per_run
+from .tokenization import (
+    Prepared,
+    Tokenizer,
+    Tokens,
+    adopt_tokenizer,
+    open_tokenizer,
+    routed_tokens_per_row,
+    text_tokens_per_run,
+)
 
 REMOVED_KINDS = ("bom", "feff", "zwsp")
 SUMMED = ("n_codepoints", "n_utf8_bytes", "n_routed_bytes", "n_text_tokens", "n_routed_tokens")
@@ -92,6 +101,10 @@ class Processor:
         # A pattern or an extra that cannot be used is told now, not by a worker.
         nothing = pa.array([], pa.string())
         self._languages(pa.record_batch({"lang": nothing, "source": nothing}), nothing)
+
+    def prepared(self) -> tuple[Prepared | None, ...]:
+        """Returns, for each tokenizer, what `adopt_tokenizers` takes; None: there is nothing to prepare."""
+        return tuple(one.prepared() for one in self.tokenizers.values())
 
     def process(self, documents: pa.RecordBatch) -> Processed:
         """Returns rows, rejects and counts of a batch of `records.DOCUMENTS` (and kept columns).
@@ -258,6 +271,15 @@ def _origins(found: ResolvedLanguages) -> dict[str, int]:
         "identified": found.n_identified,
         "undetermined": found.n_undetermined,
     }
+
+
+def adopt_tokenizers(settings: Settings, prepared: Sequence[Prepared | None]) -> None:
+    """Spares a `Processor` of these settings in this process what `Processor.prepared` found out in another."""
+    for spec, one in zip(settings.tokenizers, prepared, strict=True):
+        if one is not None:
+            adopt_tokenizer(
+                one, spec, engine=settings.engine, add_special_tokens=settings.add_special_tokens, parallel=False
+            )
 
 
 def _open(spec: str, settings: Settings) -> Tokenizer:

@@ -54,6 +54,9 @@ class ByteTokenizer:
         """Returns the bytes of ids; BOS and EOS stand for none."""
         return (ids[ids >= OFFSET] - OFFSET).astype(np.uint8).tobytes()
 
+    def prepared(self) -> None:
+        """Returns nothing: there is no file to read."""
+
     def fingerprint(self) -> dict[str, Any]:
         """Returns what identifies the ids."""
         numbers = {"offset": OFFSET, "bos": BOS, "eos": EOS}

@@ -16,6 +16,7 @@ from .cutting import PIECE_BYTES, cut_document, cut_places
 from .documents import encode_pieces, spread_spans, stretches, with_affixes
 from .hf import ReferenceEngine
 from .payload import PayloadBpe
+from .prepared import Prepared
 from .protocol import Bools, Bytes, Encoded, Engine, Int32, Int64, Spans, Tokens
 from .routed import routed_pieces
 from .source import Source
@@ -33,6 +34,7 @@ class ModelTokenizer:
         fast: the engine for ids; None: the reference.
         note: why there is no faster one.
         add_special_tokens: whether the post-processor's tokens go round every document.
+        fingerprint: what another process has found out; None: found out when it is asked for.
     """
 
     def __init__(
@@ -43,11 +45,13 @@ class ModelTokenizer:
         *,
         note: str | None = None,
         add_special_tokens: bool = True,
+        fingerprint: dict[str, Any] | None = None,
     ) -> None:
         self.name = source.name
         self.traits = source.traits
         self.note = note
-        self._digest = source.digest
+        self._source = source
+        self._known = fingerprint
         self._reference = reference
         self._fast: Engine = fast or reference
         self._add_special_tokens = add_special_tokens
@@ -55,6 +59,8 @@ class ModelTokenizer:
         self._affixes = (source.traits.prefix, source.traits.suffix) if add_special_tokens else (none, none)
         self._places = cut_places(source.traits, reference.is_normal)
         lengths = source.traits.byte_lengths
+        plain = source.traits.exact and not (source.traits.nfc or source.traits.lead or source.traits.suspect.size)
+        self._lengths = lengths if plain else None
         self._finder = None if lengths is None else SpanFinder(lengths, source.traits, reference, self._cut)
 
     @property
@@ -65,7 +71,7 @@ class ModelTokenizer:
     @property
     def vocab_size(self) -> int:
         """One more than the greatest id."""
-        return self._reference.vocab_size
+        return self._reference.vocab_size if self._known is None else int(self._known["vocab_size"])
 
     @property
     def unknown_id(self) -> int | None:
@@ -104,9 +110,9 @@ class ModelTokenizer:
             encoded, bad = self._encode(routed.data, pieces.starts[chosen], pieces.ends[chosen], spans=False)
             failed[pieces.doc[chosen][bad]] = True
             parts.append((chosen, encoded))
-        parts.append(
-            (in_payload, self._payload.encode(routed.data, pieces.starts[in_payload], pieces.ends[in_payload]))
-        )
+        if in_payload.any():
+            starts, ends = pieces.starts[in_payload], pieces.ends[in_payload]
+            parts.append((in_payload, self._payload.encode(routed.data, starts, ends)))
         if text_tokens is not None:
             failed[text_tokens.failed] = True
             parts.append((in_plain, _of_documents(text_tokens, pieces.doc[in_plain])))
@@ -131,16 +137,21 @@ class ModelTokenizer:
 
     def fingerprint(self) -> dict[str, Any]:
         """Returns what identifies the ids: the same for every engine and every place of the file."""
-        return {
-            "name": self.name,
-            "kind": self.traits.kind,
-            "vocab_size": self.vocab_size,
-            "add_special_tokens": self._add_special_tokens,
-            "structural": self._digest,
-            "behavioural": self._behaviour,
-        }
+        if self._known is None:
+            self._known = {
+                "name": self.name,
+                "kind": self.traits.kind,
+                "vocab_size": self.vocab_size,
+                "add_special_tokens": self._add_special_tokens,
+                "structural": self._source.digest,
+                "behavioural": self._behaviour(),
+            }
+        return dict(self._known)
 
-    @cached_property
+    def prepared(self) -> Prepared:
+        """Returns what another process needs in order not to read and check the file again."""
+        return Prepared(self._source, self._fast is not self._reference, self.note, self.fingerprint())
+
     def _behaviour(self) -> str:
         added = [content for _, content in sorted(self.traits.added.items())]
         tokens = self.text(pa.array([*NASTY_TEXTS, *added], pa.string()), spans=False)
@@ -176,6 +187,7 @@ class ModelTokenizer:
             added,
             lambda: spread_spans(find(), added, offsets, bounds, prefix.size),
             np.flatnonzero(failed),
+            self._lengths,
         )
 
 

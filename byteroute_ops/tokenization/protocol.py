@@ -7,13 +7,16 @@ rest of the library sees: documents in, `Tokens` out, for the clean text and for
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from byteroute_ops.routing import Routed
+
+if TYPE_CHECKING:
+    from .prepared import Prepared
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -34,6 +37,8 @@ class Tokens:
         added: bool[n]; True for tokens that the post-processor adds (BOS, [CLS] …): they stand for no text.
         failed: int64[k]; documents on which the engine raised, ascending. They have no tokens; the others lack nothing.
         spans: computes (starts, ends) when first asked for: many callers need ids alone.
+        lengths: int32[n_ids]; bytes that each id stands for, where a document whose tokens' lengths sum to its own has
+            them one after the other. None: there is more to it.
     """
 
     ids: Int32
@@ -41,6 +46,7 @@ class Tokens:
     added: Bools
     spans: Callable[[], Spans] = field(repr=False)
     failed: Int64 = field(default_factory=lambda: NO_DOCUMENTS)
+    lengths: Int32 | None = field(default=None, repr=False)
 
     @cached_property
     def _spans(self) -> Spans:
@@ -143,3 +149,6 @@ class Tokenizer(Protocol):
 
     def fingerprint(self) -> dict[str, Any]:
         """Returns what identifies the ids: JSON-able, the same for every engine."""
+
+    def prepared(self) -> "Prepared | None":
+        """Returns what spares another process reading and checking the file; None: there is no file."""

@@ -5,12 +5,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Final, Literal
 
+from byteroute_ops.collecting import uncollected
 from byteroute_ops.errors import ConfigError
 
 from .byte_ids import ByteTokenizer
-from .giga import try_gigatoken
+from .giga import GigatokenEngine, try_gigatoken
 from .hf import ReferenceEngine
 from .model_file import ModelTokenizer
+from .prepared import Prepared
 from .protocol import Engine, Tokenizer
 from .source import file_name, read_source
 
@@ -21,6 +23,7 @@ DEFAULT_FILE: Final = "default.json.zst"
 
 _Key = tuple[str, str, bool, bool]
 _open: dict[_Key, tuple[tuple[int, int], Tokenizer]] = {}
+_adopted: dict[_Key, Tokenizer] = {}
 _lock = threading.Lock()
 
 
@@ -46,12 +49,40 @@ def open_tokenizer(
         raise ConfigError(f"unknown engine {engine!r:.80}: use auto, tokenizers or gigatoken")
     with _lock:
         key = (str(spec), engine, add_special_tokens, parallel)
+        if key in _adopted:
+            return _adopted[key]
         stamp = _stamp(spec)
         held = _open.get(key)
         if held is None or held[0] != stamp:
             tokenizer = _load(spec, engine, add_special_tokens=add_special_tokens, parallel=parallel)
             held = _open[key] = (stamp, tokenizer)
         return held[1]
+
+
+def adopt_tokenizer(
+    prepared: Prepared,
+    spec: str | Path,
+    engine: EngineName = "auto",
+    *,
+    add_special_tokens: bool = True,
+    parallel: bool = True,
+) -> None:
+    """Makes `open_tokenizer` return, in this process and for these arguments, what another process has prepared.
+
+    Neither the file nor the equality of the engines is looked at again, so this is for processes of one machine and one
+    environment, such as a run's workers: they all have what the run was planned with, whatever becomes of the file.
+    """
+    source = prepared.source
+    tokenizer = ModelTokenizer(
+        source,
+        ReferenceEngine(source, parallel=parallel),
+        GigatokenEngine(source, parallel=parallel) if prepared.is_fast else None,
+        note=prepared.note,
+        add_special_tokens=add_special_tokens,
+        fingerprint=prepared.fingerprint,
+    )
+    with _lock:
+        _adopted[str(spec), engine, add_special_tokens, parallel] = tokenizer
 
 
 def _stamp(spec: str | Path) -> tuple[int, int]:
@@ -66,8 +97,10 @@ def _load(spec: str | Path, engine: EngineName, *, add_special_tokens: bool, par
     if str(spec) == "bytes":
         return ByteTokenizer(add_special_tokens=add_special_tokens)
     data, name = _read(spec)
-    source = read_source(data, name)
+    with uncollected():
+        source = read_source(data, name)
     reference = ReferenceEngine(source, parallel=parallel)
+    _ = reference.library  # a file that the library refuses is refused now
     fast: Engine | None = None
     note = None
     if engine != "tokenizers":

@@ -22,6 +22,7 @@ from byteroute_ops.encoders import BYTE_ALPHABET
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.fingerprints import structural_digest
 
+from .bare import bare_json
 from .protocol import Int32
 
 Kind = Literal["byte-level BPE", "byte-fallback BPE", "BPE", "Unigram", "WordPiece", "WordLevel"]
@@ -124,8 +125,7 @@ def read_source(data: bytes, name: str) -> Source:
         )
     digest = structural_digest(config)
     traits = _traits(config, name)
-    bare = config | {"truncation": None, "padding": None, "post_processor": None}
-    return Source(name, orjson.dumps(bare).decode(), traits, digest)
+    return Source(name, bare_json(config), traits, digest)
 
 
 def file_name(path: str | Path) -> str:
