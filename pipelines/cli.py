@@ -1,16 +1,44 @@
 """The `byteroute` command: exit 0 done, 1 run failed, 2 wrong use, 3 finished with too many rejects."""
 
 import sys
+from collections import UserDict
+from importlib import import_module
 from typing import Any
 
 import click
 
 from byteroute_ops import __version__
+from byteroute_ops.collecting import uncollected
 from byteroute_ops.errors import ByteRouteError, ConfigError
 
-from . import cli_compare, cli_look, cli_report, cli_run, cli_stream, cli_tokenizer
-from .check import check_command
-from .export import export_command
+PLACES = {
+    "calibrate": "cli_compare.calibrate_command",
+    "check": "check.check_command",
+    "compare": "cli_compare.compare_command",
+    "decode": "cli_look.decode",
+    "demo": "cli_run.demo",
+    "export": "export.export_command",
+    "inspect": "cli_look.inspect",
+    "policies": "cli_look.policies",
+    "report": "cli_report.report",
+    "run": "cli_run.run",
+    "stream": "cli_stream.stream",
+    "tokenizer": "cli_tokenizer.tokenizer",
+    "verify": "cli_run.verify",
+    "windows": "cli_stream.windows",
+}
+"""Where the commands are, by name."""
+
+
+class Commands(UserDict[str, Any]):
+    """The commands by name, each imported when it is asked for: none waits for the imports of the others."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Returns a command."""
+        module, _, function = str(self.data[name]).partition(".")
+        with uncollected():
+            command: click.Command = getattr(import_module(f"{__package__}.{module}"), function)
+        return command
 
 
 class Group(click.Group):
@@ -35,7 +63,11 @@ class Group(click.Group):
             sys.exit(130)
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Group,
+    commands=Commands(PLACES),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(__version__, prog_name="byteroute")
 @click.option("--debug", is_flag=True, help="Show tracebacks.")
 def main(debug: bool) -> None:
@@ -44,16 +76,3 @@ def main(debug: bool) -> None:
     byteroute reads sharded corpora and, in one pass, cleans them, segments them by Unicode script, routes
     script runs to UTF-8 or UTF-16 in one lossless stream, tokenizes, and writes token budgets and shards.
     """
-
-
-for command in (
-    *cli_run.COMMANDS,
-    *cli_compare.COMMANDS,
-    *cli_stream.COMMANDS,
-    *cli_look.COMMANDS,
-    *cli_report.COMMANDS,
-    *cli_tokenizer.COMMANDS,
-    export_command,
-    check_command,
-):
-    main.add_command(command)

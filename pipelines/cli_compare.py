@@ -177,6 +177,3 @@ def calibrate_command(
     Path(output).write_bytes(orjson.dumps(found.policy, option=orjson.OPT_INDENT_2))
     if not quiet:
         print_calibration(wide_console(), found)
-
-
-COMMANDS = (compare_command, calibrate_command)

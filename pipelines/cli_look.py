@@ -125,6 +125,3 @@ def decode(*, output: str, limit: int | None) -> None:
                     written += 1
                     if written == limit:
                         return
-
-
-COMMANDS = (inspect, policies, decode)

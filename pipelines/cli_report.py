@@ -95,6 +95,3 @@ def _condition(text: str | None) -> tuple[str, str] | None:
     if not name or not equals:
         raise ConfigError(f"--parallel-where {text!r:.80}: write COLUMN=VALUE, with a column that the run kept")
     return name, value
-
-
-COMMANDS = (report,)

@@ -16,6 +16,7 @@ from byteroute_ops.files import is_remote
 from byteroute_ops.settings import Settings
 
 from .claim import claim_folder
+from .crew import start_server
 from .engines import DEFAULT, check_runner, run_ranges
 from .estimate import describe_plan
 from .local import RunFailedError
@@ -108,6 +109,8 @@ def execute(
     extra: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Runs a job, prints its table, returns its manifest."""
+    if runner == DEFAULT:
+        start_server()  # it imports while the tokenizers are read and checked
     plan = make_plan(settings, inputs, output, on_note=lambda note: click.echo(f"byteroute: {note}", err=True))
     try:
         with claim_folder(plan.job.output) as claim:
@@ -120,7 +123,14 @@ def execute(
                     plan,
                     todo,
                     lambda job, ranges: run_ranges(
-                        job, ranges, runner=runner, extra=extra, workers=workers, progress=progress, claim=claim
+                        job,
+                        ranges,
+                        runner=runner,
+                        extra=extra,
+                        workers=workers,
+                        progress=progress,
+                        claim=claim,
+                        prepared=plan.prepared,
                     ),
                     facts={"runner": runner, "workers": workers},
                 )
@@ -213,6 +223,3 @@ def verify(*, output: str, unique: bool, quiet: bool) -> None:
             f"{output}: {report.files:,} files, {report.documents:,} documents, {report.routed_bytes:,} routed bytes: "
             "hashes, counts and decoded texts as the manifest says"
         )
-
-
-COMMANDS = (run, demo, verify)

@@ -148,6 +148,3 @@ def windows(*, output: str, sealed: bool) -> None:
     if sealed:
         seal(output)
         click.echo(f"sealed: byteroute verify {output}", err=True)
-
-
-COMMANDS = (stream, windows)

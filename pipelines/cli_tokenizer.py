@@ -266,6 +266,3 @@ def _write_json(path: Path | None, report: dict[str, Any]) -> None:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2))
-
-
-COMMANDS = (tokenizer,)

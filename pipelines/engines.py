@@ -13,6 +13,7 @@ from byteroute_ops.files import is_remote
 from byteroute_ops.fingerprints import json_digest
 from byteroute_ops.formats import Range
 from byteroute_ops.jobs import Job
+from byteroute_ops.tokenization import Prepared
 
 from .build import batch_pipeline
 from .claim import Claim
@@ -52,8 +53,11 @@ def run_ranges(
     workers: int,
     progress: Watcher,
     claim: Claim | None = None,
+    prepared: Sequence[Prepared | None] = (),
 ) -> None:
     """Does all ranges on the named engine.
+
+    Workers on other machines read and check the tokenizers themselves; those of this one take what was `prepared`.
 
     Raises:
         ConfigError: an option that the engine does not take.
@@ -61,7 +65,7 @@ def run_ranges(
     """
     profile = _runners().find_profile(runner)
     if not profile.beam:
-        run_local(job, ranges, workers=workers, progress=progress, claim=claim)
+        run_local(job, ranges, workers=workers, progress=progress, claim=claim, prepared=prepared)
         return
     build = batch_pipeline(job, ranges)
     if profile.polled:

@@ -7,10 +7,7 @@ Each worker runs the same Beam pipeline as any other runner, in memory, over the
 """
 
 import logging
-import multiprocessing
-import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +19,11 @@ import orjson
 from byteroute_ops.errors import ByteRouteError
 from byteroute_ops.formats import Range
 from byteroute_ops.jobs import Job
+from byteroute_ops.processing import adopt_tokenizers
+from byteroute_ops.tokenization import Prepared
 
 from .claim import Claim
+from .crew import start_worker
 
 MAX_ATTEMPTS = 3
 """A range that has ended this many workers ends the run, and so do as many workers that ended without one."""
@@ -54,7 +54,13 @@ class _Worker:
 
 
 def run_local(
-    job: Job, ranges: Sequence[Range], *, workers: int, progress: Watcher, claim: Claim | None = None
+    job: Job,
+    ranges: Sequence[Range],
+    *,
+    workers: int,
+    progress: Watcher,
+    claim: Claim | None = None,
+    prepared: Sequence[Prepared | None] = (),
 ) -> None:
     """Does all ranges on this machine.
 
@@ -64,13 +70,14 @@ def run_local(
         workers: processes at once.
         progress: told how far they are.
         claim: the lock on the output folder, which the workers hold too.
+        prepared: of the job's tokenizers, in order; empty: the workers read and check them.
 
     Raises:
         RunFailedError: a worker reported an error that no retry mends, or a range ended its worker repeatedly.
     """
     pending = deque(ranges)
     attempts: dict[int, int] = {}
-    team = [_start(job, claim) for _ in range(min(workers, len(ranges)))]
+    team = [_start(job, claim, prepared) for _ in range(min(workers, len(ranges)))]
     try:
         while any(not one.finished for one in team):
             active = [one for one in team if not one.finished]
@@ -82,7 +89,7 @@ def run_local(
                     if not one.finished and not alive:
                         _bury(one, pending, attempts)
                         if pending:
-                            team.append(_start(job, claim))
+                            team.append(_start(job, claim, prepared))
     finally:
         for one in team:
             if one.finished:
@@ -93,14 +100,9 @@ def run_local(
             one.channel.close()
 
 
-def _start(job: Job, claim: Claim | None) -> _Worker:
-    # spawn: a fork would copy the parent's threads' locks in whatever state they are.
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, job.to_json(), claim), daemon=True)
-    process.start()
-    theirs.close()
-    return _Worker(process=process, channel=ours)
+def _start(job: Job, claim: Claim | None, prepared: Sequence[Prepared | None]) -> _Worker:
+    process, channel = start_worker(_serve, job.to_json(), claim, tuple(prepared))
+    return _Worker(process=process, channel=channel)
 
 
 def _drain(worker: _Worker, pending: deque[Range], progress: Watcher) -> bool:
@@ -124,9 +126,10 @@ def _drain(worker: _Worker, pending: deque[Range], progress: Watcher) -> bool:
 
 
 def _bury(worker: _Worker, pending: deque[Range], attempts: dict[int, int]) -> None:
-    """Takes back the range of a worker that died."""
+    """Takes back the range of a worker that died, or that nobody can tell of any more, as its server has died."""
     worker.finished = True
     worker.process.join()
+    worker.channel.close()
     how = _cause(worker.process.exitcode)
     index = _NO_RANGE if worker.range is None else worker.range.index
     attempts[index] = attempts.get(index, 0) + 1
@@ -152,20 +155,17 @@ def _cause(exitcode: int | None) -> str:
     return f"with exit code {exitcode}"
 
 
-def _serve(channel: Connection, job: str, claim: Claim | None) -> None:  # noqa: ARG001 - held, not used
+def _serve(
+    channel: Connection,
+    job_json: str,
+    claim: Claim | None,  # noqa: ARG001 - held, not used
+    prepared: tuple[Prepared | None, ...],
+) -> None:
     """A worker process: asks for ranges until there are none."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the parent, which ends its workers
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     # Beam logs what it raises anyway, and warns of extras that a local run does not need.
     logging.getLogger().setLevel(logging.CRITICAL)
     from byteroute_ops.beam.serving import serve
 
-    serve(channel, Job.from_json(job))
-
-
-def _end_with_parent() -> None:
-    """Ends this process when its parent has died; a half-done range is done again by the run that goes on."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    job = Job.from_json(job_json)
+    adopt_tokenizers(job.settings, prepared or [None] * len(job.settings.tokenizers))
+    serve(channel, job)

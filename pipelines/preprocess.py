@@ -18,6 +18,7 @@ from byteroute_ops.formats import Range
 from byteroute_ops.jobs import Job
 from byteroute_ops.processing import Processor
 from byteroute_ops.settings import Settings
+from byteroute_ops.tokenization import Prepared
 from byteroute_ops.unicode_data import UNICODE_VERSION
 
 from .finalize import finalize
@@ -29,12 +30,21 @@ Runner = Callable[[Job, Sequence[Range]], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """A run that has been checked and planned, before any document is read."""
+    """A run that has been checked and planned, before any document is read.
+
+    Attributes:
+        job: as workers see it.
+        inputs: the files.
+        ranges: what they are cut into.
+        identity: what the manifest says of the run's making.
+        prepared: what has been found out about the job's tokenizers, for workers of this machine.
+    """
 
     job: Job
     inputs: Inputs
     ranges: tuple[Range, ...]
     identity: dict[str, Any] = field(repr=False)
+    prepared: tuple[Prepared | None, ...] = field(repr=False)
 
     @property
     def n_bytes(self) -> int:
@@ -71,11 +81,13 @@ def make_plan(
     ranges = make_ranges(inputs, settings, files_for(patterns[0]))
     output = output if is_remote(output) else os.path.abspath(output)
     root = inputs.root if is_remote(inputs.root) else os.path.join(os.path.abspath(inputs.root or "."), "")
+    processor = Processor(settings)
     return Plan(
         job=Job(settings=portable_settings(settings), input_root=root, output=output),
         inputs=inputs,
         ranges=tuple(ranges),
-        identity=identify(settings, on_note=on_note),
+        identity=identify(processor, on_note=on_note),
+        prepared=processor.prepared(),
     )
 
 
@@ -154,16 +166,12 @@ def run_plan(plan: Plan, todo: Sequence[Range], runner: Runner, *, facts: dict[s
     return finalize(plan.job.output, plan.ranges, files, identity=plan.identity, inputs=plan.inputs)
 
 
-def identify(settings: Settings, *, on_note: Callable[[str], None]) -> dict[str, Any]:
+def identify(processor: Processor, *, on_note: Callable[[str], None]) -> dict[str, Any]:
     """Returns what a manifest says of the run's making: version, settings, tokenizers, fingerprint.
 
     Tokenizers stand there by name and digest, never by path, so that the same run on another machine is the
     same run.
-
-    Raises:
-        ConfigError: a tokenizer or policy that cannot be used.
     """
-    processor = Processor(settings)
     tokenizers = []
     for name, tokenizer in processor.tokenizers.items():
         if tokenizer.note is not None:
@@ -177,7 +185,7 @@ def identify(settings: Settings, *, on_note: Callable[[str], None]) -> dict[str,
                 **tokenizer.fingerprint(),
             }
         )
-    shown = settings.model_dump(mode="json") | {"tokenizers": [one["name"] for one in tokenizers]}
+    shown = processor.settings.model_dump(mode="json") | {"tokenizers": [one["name"] for one in tokenizers]}
     router = processor.router
     fingerprint = run_fingerprint(
         tokenizers=[tokenizer.fingerprint() for tokenizer in processor.tokenizers.values()],

@@ -14,6 +14,7 @@ from byteroute_ops.errors import ConfigError
 from byteroute_ops.files import is_remote
 from byteroute_ops.fingerprints import json_digest
 from byteroute_ops.panes import Window, read_windows
+from byteroute_ops.processing import Processor
 from byteroute_ops.settings import Settings
 
 from .engines import check_runner
@@ -52,7 +53,7 @@ def make_stream(
         raise ConfigError("--limit: a stream has no first documents; leave it out")
     windowing = Windowing(**windowing).to_json()
     output = output if is_remote(output) else os.path.abspath(output)
-    identity = identify(settings, on_note=on_note) | {"windowing": windowing}
+    identity = identify(Processor(settings), on_note=on_note) | {"windowing": windowing}
     return Stream(settings=portable_settings(settings), windowing=windowing, output=output, identity=identity)
 
 

@@ -4,6 +4,7 @@ The source pulls one range at a time. Fused with the range step (as FnApiRunner 
 load; were it not fused, all ranges would be taken at once and the result would be the same.
 """
 
+import contextlib
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
@@ -47,5 +48,6 @@ def serve(channel: Connection, job: Job) -> None:
                 | "ProcessRange" >> ProcessRange(job)
             )
     except Exception as error:
-        channel.send(("failed", describe_error(error)))
+        with contextlib.suppress(OSError):  # the parent may have given this worker up
+            channel.send(("failed", describe_error(error)))
         raise SystemExit(1) from None

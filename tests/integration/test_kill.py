@@ -14,11 +14,11 @@ import psutil
 import pytest
 from byteroute.pipelines.preprocess import files_for
 from byteroute.pipelines.verify import verify_output
-from integration_support import digests, run_command
+from integration_support import digests, run_command, servers_of, workers_of
 
 MOMENTS = 25
-KINDS = ("group", "group", "worker", "parent", "group")
-IN_EVERY_RUN = (1, 2, 3)
+KINDS = ("group", "server", "worker", "parent", "group")
+IN_EVERY_RUN = (1, 2, 3, 4)
 """One of each kind; the other moments take minutes and are marked slow."""
 
 
@@ -66,14 +66,21 @@ def kill_parent(process: subprocess.Popen[bytes], rng: random.Random) -> None:
 
 def kill_worker(process: subprocess.Popen[bytes], rng: random.Random) -> None:
     """Kills one of the workers, if there are any by now."""
-    workers = [one for one in psutil.Process(process.pid).children() if "spawn_main" in " ".join(one.cmdline())]
+    workers = workers_of(process.pid)
     if workers:
         rng.choice(workers).kill()
+
+
+def kill_server(process: subprocess.Popen[bytes], rng: random.Random) -> None:
+    """Kills the process that workers are forked from."""
+    for one in servers_of(process.pid):
+        one.kill()
 
 
 KILL: dict[str, Callable[[subprocess.Popen[bytes], random.Random], None]] = {
     "group": kill_group,
     "parent": kill_parent,
+    "server": kill_server,
     "worker": kill_worker,
 }
 
@@ -82,7 +89,7 @@ KILL: dict[str, Callable[[subprocess.Popen[bytes], random.Random], None]] = {
     "moment", [pytest.param(i, marks=() if i in IN_EVERY_RUN else pytest.mark.slow) for i in range(MOMENTS)]
 )
 def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(whole: Whole, tmp_path: Path, moment: int) -> None:
-    """Every file, budgets included, is the same; a killed worker costs nothing, and no process stays behind."""
+    """Every file, budgets included, is the same; killing a worker or its server costs nothing; no process stays."""
     rng = random.Random(moment)
     output, kind = tmp_path / "out", KINDS[moment % len(KINDS)]
     process = subprocess.Popen(command(whole.corpus, output), stderr=subprocess.PIPE, start_new_session=True)
@@ -93,7 +100,7 @@ def test_a_run_killed_at_any_moment_ends_with_the_same_bytes(whole: Whole, tmp_p
     if is_running:
         KILL[kind](process, rng)
     _, errors = process.communicate(timeout=300)
-    if kind == "worker":
+    if kind in ("server", "worker"):
         assert (process.returncode, errors.decode()) == (0, "")
     else:
         done = subprocess.run(command(whole.corpus, output, "--resume"), capture_output=True, check=False, timeout=300)

@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import plain_tokenization as plain
 import psutil
 import pytest
 from byteroute.pipelines import local
 from byteroute.pipelines.local import RunFailedError, run_local
 from byteroute.pipelines.preprocess import files_for, make_plan, prepare_output, run_plan
 from byteroute.pipelines.verify import verify_output
-from integration_support import digests, run_command
+from integration_support import digests, run_command, workers_of
 
 from byteroute_ops.settings import load_settings
 
@@ -77,17 +78,33 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(run_inline: Any, corpus
 
     def kill_one() -> None:
         if not killed:
-            victim = next(
-                child
-                for child in psutil.Process().children(recursive=True)
-                if "spawn_main" in " ".join(child.cmdline())
-            )
+            victim = workers_of(os.getpid())[0]
             victim.kill()
             killed.append(victim.pid)
 
     watcher.on_done = kill_one
     run_workers(corpus, tmp_path / "out", workers=2, watcher=watcher)
     assert killed
+    assert digests(tmp_path / "out") == digests(tmp_path / "inline")
+
+
+def test_a_tokenizer_file_that_changes_after_planning_changes_nothing(
+    run_inline: Any, corpus: Path, tmp_path: Path
+) -> None:
+    """Workers have the tokenizer as the run was planned with it: its digest stands in the manifest."""
+    path = plain.write(plain.byte_level(), tmp_path)
+    settings = {**SETTINGS, "tokenizers": [str(path)], "ids": "text"}
+    run_inline([corpus], tmp_path / "inline", **settings)
+    plan = make_plan(load_settings(settings), [str(corpus)], str(tmp_path / "out"))
+    plain.write(plain.wordpiece(), tmp_path)
+    todo = prepare_output(plan, resume=False, overwrite=False)
+    assert todo
+    run_plan(
+        plan,
+        todo,
+        lambda job, ranges: run_local(job, ranges, workers=2, progress=Watcher(), prepared=plan.prepared),
+        facts={},
+    )
     assert digests(tmp_path / "out") == digests(tmp_path / "inline")
 
 

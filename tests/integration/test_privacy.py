@@ -2,13 +2,13 @@
 
 import json
 import logging
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from byteroute.pipelines.local import RunFailedError, run_local
 from byteroute.pipelines.preprocess import make_plan, prepare_output
 from integration_support import do_ranges, run_command
 
@@ -142,28 +142,25 @@ processing.segment_batch = buggy
 """
 
 
-def test_a_bug_in_a_worker_process_is_one_line(
-    poisoned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bug_in_a_worker_process_is_one_line(poisoned: Path, tmp_path: Path) -> None:
     """Whatever Beam, the worker and the parent print, the canary is not in it."""
     site = tmp_path / "site"
     site.mkdir()
     (site / "usercustomize.py").write_text("", encoding="utf-8")
     (site / "sitecustomize.py").write_text(BUGGY.format(canary=CANARY), encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(site), prepend=":")
-    plan = make_plan(load_settings({"tokenizers": ["bytes"]}), [str(poisoned)], str(tmp_path / "out"))
-    assert prepare_output(plan, resume=False, overwrite=False)
-
-    class Silent:
-        def read(self, *_: int) -> None: ...
-
-        def range_done(self, *_: int) -> None: ...
-
-    with pytest.raises(RunFailedError) as caught:
-        run_local(plan.job, plan.ranges, workers=1, progress=Silent())
-    assert "ValueError at" in str(caught.value)
-    shown = capfd.readouterr()
-    assert CANARY not in str(caught.value) + shown.out + shown.err
+    paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        run_command(poisoned, tmp_path / "out", "--tokenizer", "bytes", "--workers", "1", "--quiet"),
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 1
+    assert "ValueError at" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert CANARY not in done.stdout + done.stderr
     assert leaks(tmp_path / "out") == []
 
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import psutil
 from byteroute.pipelines.preprocess import files_for
 
 from byteroute_ops.formats import Range
@@ -24,6 +25,16 @@ def do_ranges(job: Job, ranges: Sequence[Range]) -> None:
 def run_command(corpus: Path | str, output: Path | str, *more: str) -> list[str]:
     """Returns the command line of a run."""
     return [sys.executable, "-m", "byteroute.pipelines", "run", str(corpus), "-o", str(output), *more]
+
+
+def servers_of(pid: int) -> list[psutil.Process]:
+    """Returns the process that a run's workers are forked from, if it has one by now."""
+    return [one for one in psutil.Process(pid).children() if "forkserver" in " ".join(one.cmdline())]
+
+
+def workers_of(pid: int) -> list[psutil.Process]:
+    """Returns the worker processes of a run."""
+    return [worker for server in servers_of(pid) for worker in server.children()]
 
 
 def digests(output: Path, *, but: tuple[str, ...] = ("run.json",)) -> dict[str, str]:
