@@ -18,7 +18,7 @@ help:
 	@echo "make test-slow   what takes minutes: kills at 25 moments, larger inputs"
 	@echo "make lint        ruff only;  make format  lets ruff rewrite the files;  make types  mypy only"
 	@echo "make test-engines  the tests on Prism and Flink; gets what the registries serve, says what they do not"
-	@echo "make wheel       dist/byteroute-VERSION-py3-none-any.whl, for workers"
+	@echo "make wheel       dist/: a wheel with compiled modules for this platform, and one without for any other"
 	@echo "make wheel-test  the tests against the built wheel, in a venv of its own"
 	@echo "make peers       the exports read back by the trainers' own packages (several GB, in venvs of their own)"
 	@echo "make bench       speed beside datatrove, Megatron-LM's way and others -> out/bench; BENCH='--parts kernels' for a part"
@@ -28,7 +28,7 @@ setup: $(STAMP)
 
 # mypy does not follow the import hook of an editable install, and finds `pipelines` under its folder's name. Links
 # with the installed names next to it give it what the wheel gives its users, and are never out of date.
-$(STAMP): pyproject.toml setup.py
+$(STAMP): pyproject.toml setup.py $(wildcard byteroute_ops/compiled/*.p??)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "byteroute needs Python 3.11 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 run" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' || \
@@ -69,6 +69,7 @@ test-engines: $(STAMP)
 	@BYTEROUTE_TEST_ENGINES=1 $(BIN)/python -m pytest --quiet -W ignore::pytest.PytestUnraisableExceptionWarning tests/engines
 
 wheel: $(STAMP)
+	@BYTEROUTE_PURE=1 $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	@ls dist/byteroute-*.whl
 

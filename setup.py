@@ -40,11 +40,13 @@ def _compiled() -> list[Extension]:
             [path.as_posix()],
             define_macros=[("Py_LIMITED_API", OLDEST_PYTHON[0])],
             py_limited_api=True,
-            optional=True,
         )
         for path in sorted(Path("byteroute_ops/compiled").glob("*.pyx"))
     ]
-    return cythonize(modules, build_dir="build/cython", quiet=True)
+    extensions = cythonize(modules, build_dir="build/cython", quiet=True)
+    for extension in extensions:
+        extension.optional = True  # one that cannot be compiled is left out; cythonize drops it if it is said before
+    return extensions
 
 
 MAPPED = _packages()

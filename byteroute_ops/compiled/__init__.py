@@ -9,9 +9,12 @@ from types import ModuleType
 
 
 def _built(name: str) -> ModuleType | None:
+    full = f"{__name__}.{name}"
     try:
-        return import_module(f"{__name__}.{name}")
-    except ModuleNotFoundError:
+        return import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != full:
+            raise
         return None
 
 
@@ -19,3 +22,5 @@ runs = _built("runs")
 """Segmentation: script runs and cluster breaks."""
 streams = _built("streams")
 """Routing: payloads, and stretches taken out of bytes and put into others."""
+tokens = _built("tokens")
+"""Attribution: tokens by script run."""

@@ -46,7 +46,9 @@ def _install_wheel(folder: Path, site: Path) -> None:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).symlink_to(ROOT / name)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(source)], check=True)
+    # Without compiled modules, as on a machine without a compiler: what such workers write must be the same bytes.
+    pure = {**os.environ, "BYTEROUTE_PURE": "1"}
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(source)], check=True, env=pure)
     (wheel,) = folder.glob("byteroute-*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--no-compile", "--target", str(site), str(wheel)], check=True)
 

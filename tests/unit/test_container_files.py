@@ -11,6 +11,8 @@ from byteroute.pipelines.cli import main
 from byteroute.runners.container.launch_template import OURS, command_line
 from worker_site import ROOT
 
+from byteroute_ops import __version__
+
 PLACE = Path(byteroute.runners.container.__file__).parent
 DOCKERFILES = sorted((ROOT / "runners" / "container").glob("Dockerfile*"))
 
@@ -31,9 +33,10 @@ def test_dockerfiles_keep_the_rules(path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.name)
 def test_the_image_has_the_beam_that_is_tested(path: Path) -> None:
-    """Workers run the version of Beam that these tests ran with."""
-    (version,) = re.findall(r"^ARG BEAM=(\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    assert version == apache_beam.__version__
+    """Workers run the version of Beam that these tests ran with, and this byteroute."""
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"^ARG BEAM=(\S+)$", text, re.MULTILINE) == [apache_beam.__version__]
+    assert re.findall(r"^ARG BYTEROUTE=(\S+)$", text, re.MULTILINE) == [__version__]
 
 
 def test_template_parameters_are_those_of_the_launcher() -> None:
