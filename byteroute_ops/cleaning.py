@@ -101,7 +101,7 @@ def clean_batch(
         spaces = spaces[~_is_word_break(utf8, doc_byte, spaces)]
     if not marks.size and not spaces.size:
         return texts, counts
-    leading = np.isin(marks, doc_byte)
+    leading = doc_byte[np.searchsorted(doc_byte, marks)] == marks
     for column, positions in enumerate((marks[leading], marks[~leading], spaces)):
         counts[:, column] = np.diff(np.searchsorted(positions, doc_byte))
     return _without(texts, utf8, doc_byte, np.concatenate([marks, spaces])), counts
@@ -150,12 +150,26 @@ _LISTED: Final = _listed()
 
 def _without(texts: pa.StringArray, utf8: U8, doc_byte: Indices, positions: Indices) -> pa.StringArray:
     """The texts without the three-byte characters at these byte offsets."""
-    keep = np.ones(len(utf8), np.bool_)
-    for i in range(3):
-        keep[positions + i] = False
-    removed = np.searchsorted(np.sort(positions), doc_byte) * 3
+    positions = np.sort(positions)
+    removed = np.searchsorted(positions, doc_byte) * 3
     large = pa.types.is_large_string(texts.type)
     offsets = (doc_byte - removed).astype(np.int64 if large else np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(utf8[keep])]
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(_cut_out(utf8, positions))]
     cleaned = pa.Array.from_buffers(texts.type, len(texts), buffers)
     return pc.if_else(texts.is_valid(), cleaned, None) if texts.null_count else cleaned
+
+
+def _cut_out(utf8: U8, positions: Indices) -> bytes | U8:
+    """The bytes without the three-byte characters at these offsets, which ascend."""
+    if len(positions) * _FEW > len(utf8):
+        keep = np.ones(len(utf8), np.bool_)
+        for i in range(3):
+            keep[positions + i] = False
+        return utf8[keep]
+    whole = utf8.tobytes()
+    starts, ends = (positions + 3).tolist(), positions.tolist()
+    return b"".join([whole[a:b] for a, b in zip([0, *starts], [*ends, len(utf8)], strict=True)])
+
+
+_FEW: Final = 256
+# Bytes for each character that goes, above which copying stretches is cheaper than a mask of all bytes.

@@ -100,3 +100,12 @@ def test_lone_surrogate() -> None:
     with pytest.raises(InputError, match="code point 1") as caught:
         clean_text("a\udfff")
     assert (caught.value.reason, caught.value.offset) == (RejectReason.LONE_SURROGATE, 1)
+
+
+@pytest.mark.parametrize("step", [3, 5000])
+def test_cut_texts_are_the_same_however_many_characters_go(step: int) -> None:
+    """A mask of all bytes (many removals) and copied stretches (few) leave the same text, in every document."""
+    texts = ["\u200b".join("é漢a"[i % 3] * step for i in range(7)), "", "\ufeff" + "b" * step, "c" * step]
+    cleaned, counts = clean_batch(pa.array(texts), zwsp="strip")
+    assert cleaned.to_pylist() == [text.replace("\u200b", "").replace("\ufeff", "") for text in texts]
+    assert counts.tolist() == [[0, 0, 6], [0, 0, 0], [1, 0, 0], [0, 0, 0]]
