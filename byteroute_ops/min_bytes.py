@@ -14,6 +14,7 @@ segments win at equal bytes; the two inequalities prefer UTF-8 at equal bytes an
 """
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -130,7 +131,7 @@ def min_bytes_spans(seg: Segmentation, costs: Costs, literals: Offsets) -> Spans
         literals: int64[n], code points (over the batch) that take an escape in UTF-8, ascending.
     """
     if compiled.streams is not None and costs.profile == "bytes" and not literals.size and len(seg.utf8):
-        return _compiled_spans(seg, costs)
+        return _compiled_spans(compiled.streams, seg, costs)
     candidates = _may_gain(seg, costs)
     candidates[np.searchsorted(seg.doc_cp, literals, "right") - 1] = True
     docs = np.flatnonzero(candidates & (seg.doc_cp[1:] > seg.doc_cp[:-1]))
@@ -145,12 +146,13 @@ def _spans_in(seg: Segmentation, docs: Offsets, costs: Costs, *, by_leads: bool)
     return Spans(*(np.concatenate(column) for column in columns))
 
 
-def _compiled_spans(seg: Segmentation, costs: Costs) -> Spans:
+def _compiled_spans(streams: ModuleType, seg: Segmentation, costs: Costs) -> Spans:
     """Returns the same, where what characters cost follows from their number of bytes."""
     never = [costs.framing.unroutable_unit(encoding) for encoding in (_BE, _LE)]
     breaks = seg.cluster_breaks.view(np.uint8)
-    *places, left_out = compiled.streams.shortest(seg.utf8, seg.doc_byte, seg.doc_cp, breaks, costs.penalty, *never)
-    spans = Spans(*places, np.full(len(places[0]), _BE.id, np.uint8))
+    found = streams.shortest(seg.utf8, seg.doc_byte, seg.doc_cp, breaks, costs.penalty, *never)
+    start, end, start_byte, end_byte, left_out = found
+    spans = Spans(start, end, start_byte, end_byte, np.full(len(start), _BE.id, np.uint8))
     if not left_out.any():
         return spans
     # Clusters that some segment must not hold are rare enough to do their documents the other way.

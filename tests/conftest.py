@@ -29,7 +29,7 @@ def shared_dir() -> Path:
 @pytest.fixture(scope="module", params=["compiled", "numpy"])
 def kernel_form(request: pytest.FixtureRequest) -> Iterator[str]:
     """Runs the tests of a module on both forms of the kernel; the compiled one needs a C compiler at installation."""
-    names = ("runs", "streams")
+    names = ("runs", "streams", "tokens")
     if request.param == "compiled" and None in [getattr(compiled, name) for name in names]:
         pytest.skip("byteroute was installed without its compiled modules")
     with pytest.MonkeyPatch.context() as patch:

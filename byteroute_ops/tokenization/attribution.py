@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from byteroute_ops import compiled
 from byteroute_ops.encoders import UTF8_ID, framing_named, payload_widths
 from byteroute_ops.routing import Routed
 from byteroute_ops.segmentation import Segmentation
@@ -20,6 +21,10 @@ from byteroute_ops.stretches import take_stretches
 
 from .byte_ids import ByteTokens
 from .protocol import Int64, Tokens
+
+_Counted = tuple[Int64, Int64, Int64, Int64, Int64]
+"""Tokens by stretch; tokens without one by document; and of those that end beyond the stretch they begin in: the
+stretch, the first byte, the byte past the last."""
 
 
 def text_tokens_per_run(tokens: Tokens, seg: Segmentation) -> tuple[Int64, Int64]:
@@ -57,13 +62,32 @@ def _per_stretch(
     if isinstance(tokens, ByteTokens):
         # The stretches tile the documents, and a byte lies in one stretch.
         return np.diff(bounds), np.full(doc_bounds.size - 1, tokens.n_added)
+    counts, n_without, home, starts, ends = _counted(tokens, bounds, doc_bounds) or _counted_by_spans(
+        tokens, bounds, doc_bounds
+    )
+    if home.size:
+        strong_start, strong_end = strong()
+        moved = _home_of_crossing(home, starts, ends, bounds, strong_start=strong_start, strong_end=strong_end)
+        counts = counts - np.bincount(home, minlength=counts.size) + np.bincount(moved, minlength=counts.size)
+    return counts.astype(np.int64), n_without
+
+
+def _counted(tokens: Tokens, bounds: Int64, doc_bounds: Int64) -> _Counted | None:
+    """Returns counts from the byte lengths of ids alone; None: it takes spans to know."""
+    if compiled.tokens is None or tokens.lengths is None:
+        return None
+    arrays = (tokens.ids, tokens.lengths, tokens.doc_offsets, tokens.added.view(np.uint8), doc_bounds, bounds)
+    found: _Counted | None = compiled.tokens.count(*map(np.ascontiguousarray, arrays))
+    return found
+
+
+def _counted_by_spans(tokens: Tokens, bounds: Int64, doc_bounds: Int64) -> _Counted:
     starts, ends = tokens.starts, tokens.ends
     homeless = _without_text(tokens, doc_bounds)
     if homeless.size:
         has_text = np.ones(starts.size, np.bool_)
         has_text[homeless] = False
         starts, ends = starts[has_text], ends[has_text]
-    n_stretches = bounds.size - 1
     if bool((ends[:-1] <= starts[1:]).all()):
         # Tokens in order and apart: a stretch's tokens are a slice, and at most its last one reaches beyond it.
         edges = np.searchsorted(starts, bounds)
@@ -74,16 +98,10 @@ def _per_stretch(
         home, token = filled[across], last[across]
     else:
         of = np.searchsorted(bounds[:-1], starts, "right") - 1
-        counts = np.bincount(of, minlength=n_stretches)
+        counts = np.bincount(of, minlength=bounds.size - 1)
         token = np.flatnonzero(ends > bounds[of + 1])
         home = of[token]
-    if home.size:
-        strong_start, strong_end = strong()
-        moved = _home_of_crossing(
-            home, starts[token], ends[token], bounds, strong_start=strong_start, strong_end=strong_end
-        )
-        counts = counts - np.bincount(home, minlength=n_stretches) + np.bincount(moved, minlength=n_stretches)
-    return counts.astype(np.int64), np.diff(np.searchsorted(homeless, tokens.doc_offsets))
+    return counts, np.diff(np.searchsorted(homeless, tokens.doc_offsets)), home, starts[token], ends[token]
 
 
 def _without_text(tokens: Tokens, doc_bounds: Int64) -> Int64:

@@ -25,6 +25,8 @@ from byteroute_ops.tokenization import (
 )
 from byteroute_ops.tokenization.cutting import PATTERNS, cut_document
 
+pytestmark = pytest.mark.usefixtures("kernel_form")
+
 KINDS = {
     "byte-level": plain.byte_level(),
     "byte-level with NFC": plain.byte_level(normalizer={"type": "NFC"}),

@@ -10,6 +10,8 @@ from byteroute_ops.segmentation import segment_batch
 from byteroute_ops.tokenization import Tokens, open_tokenizer, routed_tokens_per_row, text_tokens_per_run
 from byteroute_ops.unicode_data import SCRIPTS
 
+pytestmark = pytest.mark.usefixtures("kernel_form")
+
 
 def tokens_of(spans: list[tuple[int, int]], counts: list[int], added: tuple[int, ...] = ()) -> Tokens:
     """Returns tokens with given spans; ids do not matter."""
