@@ -16,7 +16,8 @@ import pyarrow as pa
 from . import compiled
 from .encoders import BARRIER, ENCODING_NAMES, UTF8_ID, FramingName, Profile, check_options, framing_named
 from .errors import InputError, RejectReason
-from .min_bytes import costs_of, min_bytes_spans
+from .min_bytes import min_bytes_spans
+from .min_bytes_blocks import costs_of
 from .policy import Policy, load_policy
 from .records import SEGMENT, SHARD
 from .segmentation import Segmentation, segment_batch

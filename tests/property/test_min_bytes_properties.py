@@ -16,7 +16,8 @@ from plain_routing import (
 from routing_cases import MIN_BYTES, pieces, texts
 
 from byteroute_ops.encoders import framing_named
-from byteroute_ops.min_bytes import costs_of, min_bytes_spans
+from byteroute_ops.min_bytes import min_bytes_spans
+from byteroute_ops.min_bytes_blocks import costs_of
 from byteroute_ops.policy import load_policy
 from byteroute_ops.routing import Router, route_segmentation, route_text
 from byteroute_ops.stream_assembly import literal_places
