@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from byteroute_ops import __version__, layout
+from byteroute_ops import __version__, compiled, layout
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.files import Files, LocalFiles, is_remote
 from byteroute_ops.fingerprints import run_fingerprint
@@ -160,6 +160,7 @@ def run_plan(plan: Plan, todo: Sequence[Range], runner: Runner, *, facts: dict[s
         "python": sys.version.split()[0],
         "machine": platform.machine(),
         "cpus": os.cpu_count(),
+        "compiled": compiled.is_complete(),
     }
     with files.create(layout.join(plan.job.output, layout.RUN)) as stream:
         stream.write(orjson.dumps(run_facts, option=orjson.OPT_INDENT_2))

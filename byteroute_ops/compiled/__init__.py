@@ -24,3 +24,8 @@ streams = _built("streams")
 """Routing: payloads, and stretches taken out of bytes and put into others."""
 tokens = _built("tokens")
 """Attribution: tokens by script run."""
+
+
+def is_complete() -> bool:
+    """Whether all of them were built."""
+    return None not in (runs, streams, tokens)

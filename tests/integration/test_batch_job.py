@@ -14,6 +14,7 @@ from byteroute.pipelines.preprocess import files_for, make_plan, prepare_output
 from byteroute.pipelines.verify import open_manifest, verify_output
 from integration_support import digests, do_ranges
 
+from byteroute_ops import compiled
 from byteroute_ops.cleaning import clean_text
 from byteroute_ops.errors import ConfigError
 from byteroute_ops.segmentation import segment_text
@@ -138,6 +139,20 @@ def test_a_repeated_run_writes_the_same_bytes(run_inline: Any, corpus: Path, tmp
             (moved / path.name).write_bytes(path.read_bytes())
         run_inline([moved], tmp_path / "b", overwrite=True, **settings)
         assert digests(tmp_path / "a") == digests(tmp_path / "b")
+
+
+@pytest.mark.skipif(not compiled.is_complete(), reason="byteroute was installed without its compiled modules")
+def test_a_run_without_compiled_modules_writes_the_same_bytes(
+    run_inline: Any, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was compiled shows in run.json and nowhere else."""
+    run_inline([corpus], tmp_path / "compiled")
+    for name in ("runs", "streams", "tokens"):
+        monkeypatch.setattr(compiled, name, None)
+    run_inline([corpus], tmp_path / "numpy")
+    assert digests(tmp_path / "compiled") == digests(tmp_path / "numpy")
+    facts = [json.loads((tmp_path / name / "run.json").read_bytes()) for name in ("compiled", "numpy")]
+    assert [one["compiled"] for one in facts] == [True, False]
 
 
 def test_an_interrupted_run_goes_on_to_the_same_end(run_inline: Any, corpus: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from byteroute_ops.segmentation import segment_batch
 from byteroute_ops.stretches import take_stretches, woven
 
 pytestmark = pytest.mark.skipif(
-    compiled.runs is None or compiled.streams is None, reason="byteroute was installed without its compiled modules"
+    not compiled.is_complete(), reason="byteroute was installed without its compiled modules"
 )
 
 # One of each kind that a rule speaks of: controls, jamo, flags, joiners, linkers, prepended, tags, extensions …
