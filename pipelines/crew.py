@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -31,8 +31,9 @@ def start_server() -> str:
     if sys.platform != "linux":
         return "spawn"
     multiprocessing.set_forkserver_preload([preload.__name__])
+    resource_tracker.ensure_running()  # or else the server would start it, and that lets interrupts in again
     # Safe path: the server's `-c` would let it import what lies in the current folder.
-    with _environment({preload.MARK: str(os.getpid()), "PYTHONSAFEPATH": "1"}):
+    with _without_interrupts(), _environment({preload.MARK: str(os.getpid()), "PYTHONSAFEPATH": "1"}):
         try:
             forkserver.ensure_running()
         except OSError:  # no place for its socket: a temporary folder with too long a name, or a full disk
@@ -83,6 +84,16 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Holds Ctrl-C back; processes that are started meanwhile never hear it, so that they need not say so either."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

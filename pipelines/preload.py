@@ -7,7 +7,6 @@ import contextlib
 import gc
 import logging
 import os
-import signal
 from importlib import import_module
 
 from byteroute_ops.collecting import uncollected
@@ -34,7 +33,6 @@ def preload(parent: int) -> None:
     Args:
         parent: process id; this process ends when that one has ended, which may have been an error at once.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the parent, which ends its workers
     logging.getLogger().setLevel(logging.CRITICAL)  # Beam warns of extras that a local run does not need
     for name in MODULES:
         if os.getppid() != parent:

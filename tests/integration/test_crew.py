@@ -1,6 +1,8 @@
 """Where workers come from: a server with imports alone, and what becomes of it."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from multiprocessing import forkserver
@@ -50,6 +52,15 @@ def test_workers_have_the_imports_and_the_environment_of_their_parent(monkeypatc
         assert parent == servers_of(os.getpid())[0].pid
     assert preload.MARK not in os.environ
     assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_the_server_does_not_hear_ctrl_c() -> None:
+    """Interrupts are held back before its first line, or else it would end in a traceback; here they are not."""
+    server = asked()[2]
+    blocked = re.search(r"^SigBlk:\s*(\w+)$", Path(f"/proc/{server}/status").read_text("ascii"), re.MULTILINE)
+    assert blocked is not None
+    assert int(blocked[1], 16) >> (signal.SIGINT - 1) & 1
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_a_server_that_was_killed_is_started_again() -> None:
