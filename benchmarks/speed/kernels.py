@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import regex
 
+from byteroute_ops import compiled, unicode_tables
 from byteroute_ops import unicode_data as data
-from byteroute_ops import unicode_tables
 from byteroute_ops.cleaning import clean_batch
 from byteroute_ops.graphemes import grapheme_breaks
 from byteroute_ops.policy import load_policy
@@ -24,6 +25,7 @@ from .measure import Table, in_turns, load_average, table
 
 _SLOW_BYTES = 4 << 20
 """The alternatives are 10 to 100 times slower, so both sides get so much text."""
+_REFERENCE = "decode + encode('utf-32')"
 _REMOVED = dict.fromkeys([0xFEFF, 0x200B])
 
 
@@ -42,20 +44,37 @@ def _about(texts: list[pa.StringArray], n_bytes: int) -> list[pa.StringArray]:
 
 
 def _own_steps(texts: list[pa.StringArray], n_bytes: int, turns: int) -> list[Table]:
+    """Returns the steps as installed and by NumPy alone, in the same turns."""
     load = load_average()
     segmented = [segment_batch(batch) for batch in texts]
-    steps: dict[str, Callable[[], Any]] = {
-        "decode + encode('utf-32')": lambda: [_through_utf32(batch) for batch in texts],
-        "clean": lambda: [clean_batch(batch) for batch in texts],
-        "segment": lambda: [segment_batch(batch) for batch in texts],
-    }
     policies = ("utf-8", "script-a", "min-bytes")
-    for name in policies:
-        router = Router(load_policy(name))
-        steps[f"route {name}"] = _routing(segmented, router)
+    steps: dict[str, Callable[[], Any]] = {_REFERENCE: lambda: [_through_utf32(batch) for batch in texts]}
+    steps["clean"] = lambda: [clean_batch(batch) for batch in texts]
+    kinds = ["", ", NumPy alone"] if compiled.is_complete() else [", NumPy alone"]
+    for kind in kinds:
+        form = _by_numpy if kind else _as_it_is
+        steps[f"segment{kind}"] = form(lambda: [segment_batch(batch) for batch in texts])
+        for name in policies:
+            steps[f"route {name}{kind}"] = form(_routing(segmented, Router(load_policy(name))))
     taken = in_turns(steps, turns)
-    taken |= {f"segment + route {name}": taken["segment"] + taken[f"route {name}"] for name in policies}
-    return [table("Kernel steps, one core", taken, n_bytes, "decode + encode('utf-32')", unit="processor s", load=load)]
+    for kind in kinds:
+        both = {name: taken[f"segment{kind}"] + taken[f"route {name}{kind}"] for name in policies}
+        taken |= {f"segment + route {name}{kind}": seconds for name, seconds in both.items()}
+    return [table("Kernel steps, one core", taken, n_bytes, _REFERENCE, unit="processor s", load=load)]
+
+
+def _as_it_is(step: Callable[[], Any]) -> Callable[[], Any]:
+    return step
+
+
+def _by_numpy(step: Callable[[], Any]) -> Callable[[], Any]:
+    """Returns the step without the compiled modules."""
+
+    def run() -> Any:
+        with mock.patch.multiple(compiled, runs=None, streams=None, tokens=None):
+            return step()
+
+    return run
 
 
 def _routing(segmented: list[Segmentation], router: Router) -> Callable[[], Any]:
