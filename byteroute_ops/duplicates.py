@@ -18,8 +18,9 @@ def id_digests(ids: pa.StringArray) -> npt.NDArray[np.bytes_]:
     >>> id_digests(pa.array(["a", "a"])).dtype, len(set(id_digests(pa.array(["a", "b", "a"])).tolist()))
     (dtype('S16'), 2)
     """
-    digests = [hashlib.blake2b(name.encode(), digest_size=DIGEST_BYTES).digest() for name in ids.to_pylist()]
-    return np.array(digests, f"S{DIGEST_BYTES}")
+    names = ids.cast(pa.binary()).to_pylist()
+    digests = b"".join([hashlib.blake2b(name, digest_size=DIGEST_BYTES).digest() for name in names])
+    return np.frombuffer(digests, f"S{DIGEST_BYTES}")
 
 
 class SeenIds:
@@ -42,12 +43,15 @@ class SeenIds:
         digests = id_digests(ids)
         order = np.argsort(digests, kind="stable")
         ordered = digests[order]
-        found = np.zeros(len(digests), np.bool_)
-        found[order[1:]] = ordered[1:] == ordered[:-1]
+        seen = np.zeros(len(digests), np.bool_)
+        seen[1:] = ordered[1:] == ordered[:-1]
         for level in self._levels:
-            places = np.searchsorted(level, digests)
-            found |= level[np.minimum(places, len(level) - 1)] == digests
-        self._add(ordered[~found[order]])
+            # In ascending order: each search begins where the one before ended.
+            places = np.searchsorted(level, ordered)
+            seen |= level[np.minimum(places, len(level) - 1)] == ordered
+        self._add(ordered[~seen])
+        found = np.empty(len(digests), np.bool_)
+        found[order] = seen
         return found
 
     def _add(self, new: npt.NDArray[np.bytes_]) -> None:
