@@ -6,6 +6,7 @@ its threads' locks in whatever state they are. Elsewhere every worker is a Pytho
 of the system do not survive a fork.
 """
 
+import atexit
 import contextlib
 import multiprocessing
 import os
@@ -38,7 +39,22 @@ def start_server() -> str:
             forkserver.ensure_running()
         except OSError:  # no place for its socket: a temporary folder with too long a name, or a full disk
             return "spawn"
+    atexit.unregister(_end_server)
+    atexit.register(_end_server)
     return "forkserver"
+
+
+def _end_server() -> None:
+    """Ends the server and waits for it.
+
+    It would end by itself, but nobody would wait for it: `time` would not know of the workers' time, and whoever reads
+    what a failed command printed would have to wait until the server's imports are done.
+    """
+    server = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)
+    with contextlib.suppress(OSError):
+        if server is not None and os.waitpid(server, os.WNOHANG)[0] == 0:
+            os.kill(server, signal.SIGKILL)
+            os.waitpid(server, 0)
 
 
 def start_worker(target: Callable[..., None], *arguments: Any) -> tuple[Any, Connection]:

@@ -9,6 +9,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from byteroute.pipelines import crew, preload
 from byteroute.pipelines.crew import start_server, start_worker
@@ -91,6 +92,18 @@ def test_without_a_place_for_its_socket_workers_are_spawned(monkeypatch: pytest.
     modules, _, parent = asked("apache_beam")
     assert modules == [False]
     assert parent == os.getpid()
+
+
+@pytest.mark.parametrize(("tokenizer", "code"), [("bytes", 0), ("absent.json", 2)])
+def test_the_server_ends_with_the_command(corpus: Path, tmp_path: Path, tokenizer: str, code: int) -> None:
+    """Whether workers were needed or not: the server is gone when the command is."""
+    command = run_command(corpus, tmp_path / "out", "--tokenizer", tokenizer, "--quiet", "--max-rejected", "9")
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    assert process.wait() == code
+    servers = [
+        one.pid for one in psutil.process_iter(["cmdline"]) if "forkserver" in " ".join(one.info["cmdline"] or [])
+    ]
+    assert process.pid not in map(os.getpgid, servers)
 
 
 def test_nothing_is_imported_from_the_current_folder(corpus: Path, tmp_path: Path) -> None:
