@@ -21,7 +21,7 @@ from .protocol import Encoded
 from .source import Source
 
 RENEW_GROWTH = 160 << 20
-"""Growth of the process during calls that ends an instance. A new one has to be loaded (0.4 s of a core) and starts with
+"""Growth of the process during calls that ends an instance. A new one has to be loaded, 0.4 s of a core, and has
 an empty cache, which makes it half as fast for a while: at 48 MiB text in 250 languages took a third more time. Random
 words cause that much growth every 20 MB of text, text in 250 languages every 100 MB to 150 MB."""
 
