@@ -1,4 +1,4 @@
-"""Blocks of clusters that all gain from a segment, or all do not, by passes of NumPy: `min_bytes` chooses among them."""
+"""Blocks of clusters that all gain from a segment, or all do not, by NumPy; `min_bytes` chooses among them."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple

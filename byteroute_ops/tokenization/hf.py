@@ -1,8 +1,8 @@
 """The reference engine: Hugging Face `tokenizers`, for every kind of model.
 
-Memory. The BPE cache of the library is bounded (`REMEMBERED_WORDS` of at most 256 bytes). What grew
-without bound for its users were `Encoding` objects, some 200 bytes a token: no call gets more text than
-`documents.MAX_CALL_BYTES`, and only flat arrays outlive it.
+Memory. The BPE cache of the library is bounded by itself (10,000 words of at most 256 bytes for a model; ten times as
+many do not pay once two workers share a machine's caches). What grew without bound for its users were `Encoding`
+objects, some 200 bytes a token: no call gets more text than `documents.MAX_CALL_BYTES`, and only flat arrays remain.
 
 Threads and forks. Encoding releases the interpreter lock and mutates nothing that is visible, so an instance serves
 many threads; truncation and padding are never set after loading (doing so is what raises `Already borrowed`). After
@@ -21,10 +21,6 @@ from byteroute_ops.errors import ConfigError
 
 from .protocol import Encoded, Int64
 from .source import Source
-
-REMEMBERED_WORDS = 100_000
-"""Ten times what the library itself remembers: on text in 250 languages it is a tenth faster, and takes 45 MB. At four
-times as many it takes 380 MB and is no faster."""
 
 
 class ReferenceEngine:
@@ -72,12 +68,6 @@ class ReferenceEngine:
                 f"tokenizer {self._source.name!r:.80}: the `tokenizers` library refuses the file ({error!s:.200}); "
                 "save it again with the version it was made with, or upgrade `tokenizers`"
             ) from None
-
-    def remember_more(self) -> None:
-        """Lets the library remember the ids of more words, where it does all the work."""
-        resize = getattr(self.library.model, "_resize_cache", None)
-        if resize is not None:
-            resize(REMEMBERED_WORDS)
 
     @cached_property
     def vocab_size(self) -> int:

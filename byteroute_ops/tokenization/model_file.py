@@ -53,8 +53,6 @@ class ModelTokenizer:
         self._source = source
         self._known = fingerprint
         self._reference = reference
-        if fast is None:
-            reference.remember_more()
         self._fast: Engine = fast or reference
         self._add_special_tokens = add_special_tokens
         none = np.zeros(0, np.int32)
