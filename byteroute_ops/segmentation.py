@@ -8,7 +8,7 @@ surrogates).
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -97,16 +97,22 @@ def segment_batch(texts: pa.StringArray) -> Segmentation:
     if compiled.runs is None or not len(utf8):
         return _Parts(utf8, doc_byte).joined()
     try:
-        doc_cp, breaks, doc, start, script, byte, strong_start, strong_end = compiled.runs.segment(utf8, doc_byte)
+        doc_cp, breaks, *runs = compiled.runs.segment(utf8, doc_byte)
     except UnicodeError:
         for first, last in pairwise(doc_byte.tolist()):
             decode_utf8(utf8[first:last], offset=first)
         raise
+    return _whole(utf8, doc_byte, doc_cp, breaks, runs)
+
+
+def _whole(utf8: U8, doc_byte: Indices, doc_cp: Indices, breaks: Bools, runs: list[npt.NDArray[Any]]) -> Segmentation:
+    """The batch; `runs`: document, first code point, script, first byte and strong bounds of each, in that order."""
+    doc, start, script, byte, strong_start, strong_end = runs
     return Segmentation(
         utf8=utf8,
         doc_byte=doc_byte,
         doc_cp=doc_cp,
-        run_doc=doc,
+        run_doc=doc.astype(np.int32, copy=False),
         run_start=start,
         run_script=script,
         run_report=report_scripts(script, doc),
@@ -195,19 +201,5 @@ class _Parts:
         """The whole batch."""
         none = np.zeros(0, np.int64)
         runs = self.runs or [(none, none, none.astype(np.uint8), none, none, none)]
-        doc, start, script, byte, strong_start, strong_end = (
-            np.concatenate(column) for column in zip(*runs, strict=True)
-        )
-        return Segmentation(
-            utf8=self.utf8,
-            doc_byte=self.doc_byte,
-            doc_cp=self.doc_cp,
-            run_doc=doc.astype(np.int32),
-            run_start=start,
-            run_script=script,
-            run_report=report_scripts(script, doc),
-            run_byte=np.append(byte, len(self.utf8)),
-            run_strong_start=strong_start,
-            run_strong_end=strong_end,
-            cluster_breaks=np.concatenate(self.breaks),
-        )
+        columns = [np.concatenate(column) for column in zip(*runs, strict=True)]
+        return _whole(self.utf8, self.doc_byte, self.doc_cp, np.concatenate(self.breaks), columns)

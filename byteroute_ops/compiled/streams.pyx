@@ -85,7 +85,7 @@ def utf16(
     cdef int64_t[::1] bounds = bounds_, wide = wide_
     cdef uint8_t *out
     cdef uint32_t one = 0, unit
-    cdef bint little, found = False
+    cdef bint found = False
     cdef int high
     if room:
         out = &payload[0]
